@@ -1,0 +1,31 @@
+import type { Role } from './harness.ts'
+import type { Verdict } from './verdict.ts'
+import type { Phase } from './work.ts'
+
+/** The five deaths: why a loop is halted until a person approves. */
+export const deaths = [
+  'iterations_exhausted',
+  'budget_exhausted',
+  'verifier_failed',
+  'drift_detected',
+  'human_intervention',
+] as const
+
+/** One of {@link deaths}. */
+export type Death = (typeof deaths)[number]
+
+/** What each hook is told. Hooks observe: what they return is ignored, what they throw is logged. */
+export interface HookEvents {
+  'tick:start': { loop: string; tick: number }
+  'work:found': { loop: string; tick: number; task: string; phase: Phase }
+  'session:start': { loop: string; tick: number; role: Role; task: string }
+  'session:end': { loop: string; tick: number; role: Role; task: string; ok: boolean; seconds: number }
+  verdict: { loop: string; tick: number; task: string; verdict: Verdict }
+  halt: { loop: string; reason: Death; detail: string; haltId: string; fix: string }
+  approve: { loop: string; haltId: string; by: string }
+  complete: { loop: string; task: string }
+  'tick:end': { loop: string; tick: number; outcome: string }
+}
+
+/** A plugin's hooks, each optional. */
+export type Hooks = { [E in keyof HookEvents]?: (event: HookEvents[E]) => void | Promise<void> }

@@ -1,0 +1,7 @@
+export type * from './context.ts'
+export * from './harness.ts'
+export * from './hooks.ts'
+export * from './plugin.ts'
+export type * from './scheduler.ts'
+export type * from './verdict.ts'
+export * from './work.ts'

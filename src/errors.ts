@@ -1,0 +1,182 @@
+/** Exit codes of the contract (section 2). */
+export const exitCodes = {
+  ok: 0,
+  bug: 1,
+  usage: 2,
+  refused: 3,
+  halted: 4,
+  environment: 5,
+  forbidden: 6,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+/** One of {@link exitCodes}. */
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+/** Automaton could not do its own job; a failed verdict, a halt or a refused gate is a value instead. */
+export class AutomatonError extends Error {
+  override readonly name = 'AutomatonError'
+  constructor(
+    /** Stable, for programs. */
+    readonly code: string,
+    /** What failed and where: `<what> (<file or command>): <why>`. */
+    message: string,
+    /** One thing to do. */
+    readonly fix: string,
+    readonly exit: ExitCode,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}
+
+type Factory = (...args: never[]) => AutomatonError
+
+const bad = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 2)
+const refused = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 3)
+const environment = (code: string, message: string, fix: string, cause?: unknown) =>
+  new AutomatonError(code, message, fix, 5, { cause })
+const forbidden = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 6)
+
+/** Every error that automaton can end with, alphabetical. Each has a test that shows its text. */
+export const errors = {
+  approvalRefused: (loop: string, why: string, fix: string) =>
+    refused('approval_refused', `approval refused (${loop}): ${why}`, fix),
+  badConfig: (file: string, path: string, found: string, allowed: string) =>
+    bad(
+      'bad_config',
+      `bad configuration (${file}): ${path} is ${found}; allowed: ${allowed}`,
+      `edit ${path} in ${file}`,
+    ),
+  badName: (kind: 'loop' | 'task' | 'plugin', name: string) =>
+    bad(
+      'bad_name',
+      `bad ${kind} name (${JSON.stringify(name)}): a name is 1 to 63 of a-z, 0-9 and -, starts with a letter or digit, and is no Windows device name`,
+      `choose a name such as "nightly" or "fix-login"`,
+    ),
+  badValue: (what: string, where: string, why: string, fix: string) =>
+    bad('bad_value', `${what} (${where}): ${why}`, fix),
+  busy: (loop: string, holder: string) =>
+    refused('busy', `loop is busy (${loop}): ${holder}`, 'wait for the tick to end, then try again'),
+  claimedByOther: (task: string, owner: string) =>
+    refused(
+      'claimed',
+      `task is claimed (${task}): ${owner} has it`,
+      `automaton release ${task}, if ${owner} is done with it`,
+    ),
+  commandNotFound: (program: string, path: string) =>
+    environment(
+      'command_not_found',
+      `command not found (${program}): it is in no folder of PATH=${path}`,
+      `install ${program}, or set harness.command in loop.json to its absolute path`,
+    ),
+  exists: (kind: 'loop' | 'task' | 'file', name: string, fix: string) =>
+    bad('exists', `${kind} exists already (${name}): it was left as it is`, fix),
+  folderMissing: (folder: string, what: string) =>
+    environment(
+      'folder_missing',
+      `folder is missing (${folder}): ${what}`,
+      'make the folder, or run from another one',
+    ),
+  gitFailed: (command: string, why: string) =>
+    environment('git_failed', `git failed (${command}): ${why}`, 'automaton doctor'),
+  gitMissing: () =>
+    environment(
+      'git_missing',
+      'git not found (git): it is in no folder of PATH',
+      'install git 2.38 or newer',
+    ),
+  inTick: (command: string) =>
+    forbidden(
+      'in_tick',
+      `refused inside a tick (automaton ${command}): a session cannot change its own loop`,
+      'end the session; a person runs this command later',
+    ),
+  intentExists: (path: string) =>
+    forbidden(
+      'intent_exists',
+      `second operation refused (${path}): this session has already named one`,
+      'end the session',
+    ),
+  intentRole: (command: string, role: string) =>
+    forbidden(
+      'intent_role',
+      `refused (automaton ${command}): the ${role} session may not do this`,
+      'leave it to the orchestrate session',
+    ),
+  noBaseBranch: (branch: string, repository: string) =>
+    environment(
+      'no_base_branch',
+      `base branch not found (${branch}): ${repository} has no such branch`,
+      'set blast_radius.base_branch in loop.json to a branch that exists',
+    ),
+  noCommits: (repository: string) =>
+    environment(
+      'no_commits',
+      `repository has no commit yet (${repository}): there is nothing to branch from`,
+      'git commit --allow-empty -m "first commit"',
+    ),
+  noLoop: (loop: string, known: string) =>
+    bad(
+      'no_loop',
+      `loop not found (${loop}): ${known}`,
+      `automaton create-loop ${loop} --from-template backlog`,
+    ),
+  noProject: (cwd: string) =>
+    bad(
+      'no_project',
+      `not in a project (${cwd}): there is no git repository and no .automaton folder here or above`,
+      'cd to your repository, or pass --project DIR',
+    ),
+  noTask: (task: string, known: string) =>
+    bad('no_task', `task not found (${task}): ${known}`, `automaton create-task ${task} --brief FILE`),
+  noTemplate: (template: string, known: string) =>
+    bad('no_template', `template not found (${template}): ${known}`, 'choose one of these templates'),
+  notGit: (folder: string) =>
+    environment(
+      'not_git',
+      `not a git repository (${folder}): a worktree needs one`,
+      `git init ${folder}, or create the loop with --no-worktree`,
+    ),
+  pluginFailed: (plugin: string, stage: string, why: string) =>
+    environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, 'automaton plugins'),
+  pluginUnknown: (role: string, name: string, known: string) =>
+    environment(
+      'plugin_unknown',
+      `unknown ${role} (${name}): ${known}`,
+      `name one of them in loop.json, or put ${name}.ts in the plugins folder`,
+    ),
+  stateDamaged: (file: string, why: string, loop: string) =>
+    environment('state_damaged', `state cannot be read (${file}): ${why}`, `automaton repair ${loop}`),
+  stateTampered: (file: string, why: string, loop: string) =>
+    forbidden(
+      'state_tampered',
+      `state does not match its log (${file}): ${why}`,
+      `look at what changed it, then: automaton repair ${loop}`,
+    ),
+  stateTooNew: (file: string, version: unknown) =>
+    environment(
+      'state_too_new',
+      `state is from a newer automaton (${file}): schema_version ${String(version)}`,
+      'update automaton',
+    ),
+  transitionRefused: (task: string, rule: string, why: string, fix: string) =>
+    refused('transition_refused', `transition refused (${task}): ${rule}: ${why}`, fix),
+  unsafeEnvironment: (name: string) =>
+    forbidden(
+      'unsafe_environment',
+      `refused (${name} is set): it can load code into automaton`,
+      `unset ${name}`,
+    ),
+  usage: (what: string, why: string, fix: string) => bad('usage', `${what}: ${why}`, fix),
+  wrongStatus: (loop: string, verb: string, status: string, fix: string) =>
+    refused('wrong_status', `cannot ${verb} (${loop}): the loop is ${status}`, fix),
+  writeFailed: (file: string, why: string, cause?: unknown) =>
+    environment(
+      'write_failed',
+      `cannot write (${file}): ${why}`,
+      'free space or make the folder writable; nothing was lost',
+      cause,
+    ),
+} as const satisfies Record<string, Factory>

@@ -1,0 +1,7 @@
+declare module '*.md' {
+  const text: string
+  export default text
+}
+
+/** Baked in by build.ts; absent when run from source. */
+declare const AUTOMATON_VERSION: string | undefined
