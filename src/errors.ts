@@ -57,8 +57,12 @@ export const errors = {
     ),
   badValue: (what: string, where: string, why: string, fix: string) =>
     bad('bad_value', `${what} (${where}): ${why}`, fix),
+  branchUnusable: (branch: string, why: string, fix: string) =>
+    environment('branch_unusable', `branch cannot be used (${branch}): ${why}`, fix),
   busy: (loop: string, holder: string) =>
     refused('busy', `loop is busy (${loop}): ${holder}`, 'wait for the tick to end, then try again'),
+  cannotRun: (program: string, why: string, fix: string) =>
+    environment('cannot_run', `cannot run (${program}): ${why}`, fix),
   claimedByOther: (task: string, owner: string) =>
     refused(
       'claimed',
@@ -71,6 +75,13 @@ export const errors = {
       `command not found (${program}): it is in no folder of PATH=${path}`,
       `install ${program}, or set harness.command in loop.json to its absolute path`,
     ),
+  durabilityUnknown: (file: string, why: string, cause?: unknown) =>
+    environment(
+      'durability_unknown',
+      `written, but perhaps not to last a power cut (${file}): ${why}`,
+      'check the disk, then run the command again',
+      cause,
+    ),
   exists: (kind: 'loop' | 'task' | 'file', name: string, fix: string) =>
     bad('exists', `${kind} exists already (${name}): it was left as it is`, fix),
   folderMissing: (folder: string, what: string) =>
@@ -81,11 +92,23 @@ export const errors = {
     ),
   gitFailed: (command: string, why: string) =>
     environment('git_failed', `git failed (${command}): ${why}`, 'automaton doctor'),
+  gitLocked: (file: string, remove: string) =>
+    environment(
+      'git_locked',
+      `git is locked (${file}): a git process may be running`,
+      `if no git process runs: ${remove}`,
+    ),
   gitMissing: () =>
     environment(
       'git_missing',
       'git not found (git): it is in no folder of PATH',
       'install git 2.38 or newer',
+    ),
+  gitTooOld: (found: string, needed: string) =>
+    environment(
+      'git_too_old',
+      `git is too old (git ${found}): automaton needs ${needed} or newer`,
+      `install git ${needed} or newer`,
     ),
   inTick: (command: string) =>
     forbidden(
@@ -139,14 +162,24 @@ export const errors = {
       `not a git repository (${folder}): a worktree needs one`,
       `git init ${folder}, or create the loop with --no-worktree`,
     ),
-  pluginFailed: (plugin: string, stage: string, why: string) =>
-    environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, 'automaton plugins'),
+  orphanLives: (loop: string, pids: readonly number[]) =>
+    environment(
+      'orphan_lives',
+      `a session of a tick that died cannot be ended (${loop}): pid ${pids.join(', ')} still runs`,
+      `end it by hand: kill -9 ${pids.join(' ')}`,
+    ),
+  pluginFailed: (plugin: string, stage: string, why: string, cause?: unknown) =>
+    environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, 'automaton plugins', cause),
   pluginUnknown: (role: string, name: string, known: string) =>
     environment(
       'plugin_unknown',
       `unknown ${role} (${name}): ${known}`,
       `name one of them in loop.json, or put ${name}.ts in the plugins folder`,
     ),
+  readFailed: (file: string, why: string, cause?: unknown) =>
+    environment('read_failed', `cannot read (${file}): ${why}`, `look at ${file} and put it right`, cause),
+  repositoryBroken: (folder: string, why: string, fix: string) =>
+    environment('repository_broken', `repository cannot be used (${folder}): ${why}`, fix),
   stateDamaged: (file: string, why: string, loop: string) =>
     environment('state_damaged', `state cannot be read (${file}): ${why}`, `automaton repair ${loop}`),
   stateTampered: (file: string, why: string, loop: string) =>
@@ -161,6 +194,10 @@ export const errors = {
       `state is from a newer automaton (${file}): schema_version ${String(version)}`,
       'update automaton',
     ),
+  taskDamaged: (file: string, why: string) =>
+    environment('task_damaged', `task cannot be read (${file}): ${why}`, `correct ${file}, or remove its folder`),
+  taskPhase: (task: string, verb: string, phase: string, fix: string) =>
+    refused('task_phase', `cannot ${verb} (${task}): the task is in ${phase}`, fix),
   transitionRefused: (task: string, rule: string, why: string, fix: string) =>
     refused('transition_refused', `transition refused (${task}): ${rule}: ${why}`, fix),
   unsafeEnvironment: (name: string) =>
@@ -170,6 +207,8 @@ export const errors = {
       `unset ${name}`,
     ),
   usage: (what: string, why: string, fix: string) => bad('usage', `${what}: ${why}`, fix),
+  worktreeUnusable: (path: string, why: string, fix: string) =>
+    environment('worktree_unusable', `worktree cannot be used (${path}): ${why}`, fix),
   wrongStatus: (loop: string, verb: string, status: string, fix: string) =>
     refused('wrong_status', `cannot ${verb} (${loop}): the loop is ${status}`, fix),
   writeFailed: (file: string, why: string, cause?: unknown) =>

@@ -25,6 +25,11 @@ export interface SourceContext extends PluginContext {
   tasks: readonly TaskView[]
   /** Runs the audit of the project. */
   audit(): Promise<Violation[]>
+  /**
+   * The text of a file of the project, by its path relative to {@link PluginContext.project} with `/` between folders;
+   * null when there is none. Rejects for a path that leaves the project and for a file that is too long to read.
+   */
+  readProjectFile(path: string): Promise<string | null>
 }
 
 /** What a verifier gets. */

@@ -1,4 +1,5 @@
 export type * from './context.ts'
+export * from './fingerprint.ts'
 export * from './harness.ts'
 export * from './hooks.ts'
 export * from './plugin.ts'

@@ -5,6 +5,12 @@ import type { Scheduler } from './scheduler.ts'
 import type { Verifier } from './verdict.ts'
 import type { Source } from './work.ts'
 
+/** The four roles that a plugin can fill. */
+export const pluginRoles = ['source', 'verifier', 'harness', 'scheduler'] as const
+
+/** One of {@link pluginRoles}. */
+export type PluginRole = (typeof pluginRoles)[number]
+
 /** What `setup` returns: one or more roles, and hooks. */
 export interface PluginRoles {
   source?: Source
@@ -26,8 +32,14 @@ export interface PluginDefinition<Schema extends GenericSchema = GenericSchema> 
   name: string
   /** The version of this contract. */
   api: 1
+  /**
+   * The one role that it fills, so that plugins of one name can fill different roles (the built-in verifier `command`
+   * and harness `command`). Absent: whatever `setup` returns, in place of every earlier plugin of the name.
+   */
+  role?: PluginRole
   /** A valibot schema of the options; absent: no options. */
   options?: Schema
+  /** Makes the roles from the options. A harness is set up without waiting: for it, return no promise. */
   setup(ctx: SetupContext<InferOutput<Schema>>): PluginRoles | Promise<PluginRoles>
 }
 
