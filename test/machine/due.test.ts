@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'bun:test'
+import { cronPeriod, isDue, nextDue } from '../../src/machine/due.ts'
+
+const now = new Date('2026-06-22T12:00:00.000Z')
+const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()
+const due = (lastTickAt: string | null, intervalSeconds = 3600) => isDue({ lastTickAt, intervalSeconds, now })
+
+describe('a scheduled tick', () => {
+  test('is due when the loop never ticked', () => {
+    expect(due(null)).toBe(true)
+  })
+
+  test.each([
+    [3600, 3600, true],
+    [3570, 3600, true],
+    [3569, 3600, false],
+    [1, 3600, false],
+    [0, 3600, false],
+    [30, 60, true],
+    [29, 60, false],
+    [5, 10, true],
+    [4, 10, false],
+  ])('%p s after the last start with an interval of %p s: %p', (elapsed, interval, expected) => {
+    expect(due(ago(elapsed), interval)).toBe(expected)
+  })
+
+  test('is due when the clock was set back, however far', () => {
+    expect(due(ago(-1))).toBe(true)
+    expect(due(ago(-365 * 86_400))).toBe(true)
+  })
+
+  test('is due when the last start cannot be read', () => {
+    expect(due('yesterday')).toBe(true)
+  })
+})
+
+describe('the next tick', () => {
+  const next = (lastTickAt: string | null) =>
+    nextDue({ lastTickAt, intervalSeconds: 3600, now }).toISOString()
+
+  test('is a full interval after the last start', () => {
+    expect(next(ago(600))).toBe('2026-06-22T12:50:00.000Z')
+  })
+
+  test('is never in the past, and is now where nothing is known', () => {
+    expect(next(ago(86_400))).toBe(now.toISOString())
+    expect(next(null)).toBe(now.toISOString())
+    expect(next(ago(-600))).toBe(now.toISOString())
+  })
+
+  test('the loop is due when it comes', () => {
+    const at = nextDue({ lastTickAt: ago(17), intervalSeconds: 61, now })
+    expect(isDue({ lastTickAt: ago(17), intervalSeconds: 61, now: at })).toBe(true)
+  })
+})
+
+describe('cron', () => {
+  test.each([
+    [60, '* * * * *', true],
+    [120, '*/2 * * * *', true],
+    [300, '*/5 * * * *', true],
+    [420, '* * * * *', false],
+    [1800, '*/30 * * * *', true],
+    [2100, '*/5 * * * *', false],
+    [2700, '*/15 * * * *', false],
+    [3600, '0 * * * *', true],
+    [5400, '*/30 * * * *', false],
+    [7200, '0 */2 * * *', true],
+    [18_000, '0 * * * *', false],
+    [36_000, '0 */2 * * *', false],
+    [43_200, '0 */12 * * *', true],
+    [86_400, '0 0 * * *', true],
+    [90_000, '0 * * * *', false],
+    [172_800, '0 0 * * *', false],
+  ])('%p s: %s, exact %p', (seconds, expression, exact) => {
+    expect(cronPeriod(seconds)).toEqual({ expression, exact })
+  })
+
+  test.each([59, 1, 0, -60, 61, 90, 3601, 60.5, Number.NaN, Number.POSITIVE_INFINITY])(
+    '%p s are refused',
+    (seconds) => {
+      expect(cronPeriod(seconds)).toEqual({ refused: expect.any(String) })
+    },
+  )
+
+  test('a shorter period always divides the interval, so that no tick comes late', () => {
+    for (let minutes = 1; minutes <= 3000; minutes++) {
+      const period = cronPeriod(minutes * 60)
+      if ('refused' in period) throw new Error(period.refused)
+      const [minute, hour] = period.expression.split(' ')
+      const step = minute?.startsWith('*/') ? Number(minute.slice(2)) : minute === '*' ? 1 : 60
+      const hours = hour?.startsWith('*/') ? Number(hour.slice(2)) : hour === '0' ? 24 : 1
+      expect(minutes % (step * hours)).toBe(0)
+      expect(period.exact).toBe(minutes === step * hours)
+    }
+  })
+})
