@@ -1,0 +1,110 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { errors } from '../errors.ts'
+import type { LoopState } from '../machine/state.ts'
+import {
+  codeOf,
+  ensureFolder,
+  plainReason,
+  readBounded,
+  syncFolder,
+  temporaryIn,
+  writeAtomic,
+} from './atomic.ts'
+import { commit } from './journal.ts'
+import { isName, loopPlaces, type Project, placesIn } from './layout.ts'
+
+/** The project's loops by name: every folder that has a configuration or a state. */
+export function listLoops(project: Project): string[] {
+  return foldersIn(project.loops)
+    .filter((name) => {
+      const { config, state } = placesIn(join(project.loops, name), name)
+      return exists(config) || exists(state)
+    })
+    .sort()
+}
+
+/** What a new loop starts with. */
+export interface NewLoop {
+  /** The text of `loop.json`. */
+  config: string
+  /** A state that has never ticked; it names the loop. */
+  state: LoopState
+  by: string
+  data?: Record<string, unknown>
+}
+
+/**
+ * Makes a loop: folder, `loop.json`, state and the first log record, all at once, so that a crash leaves a whole
+ * loop or none. Throws `bad_name`, and `exists` where anything is at its place already, which is left untouched.
+ */
+export function createLoop(project: Project, loop: NewLoop): LoopState {
+  const places = loopPlaces(project, loop.state.name)
+  const taken = () => errors.exists('loop', places.name, 'choose another name, or edit its loop.json')
+  if (exists(places.dir)) throw taken()
+  ensureFolder(project.loops)
+  ensureIgnore(project)
+  const draft = placesIn(temporaryIn(project.loops), places.name)
+  try {
+    mkdirSync(draft.dir, { mode: 0o700 })
+    writeAtomic(draft.config, loop.config)
+    const entry = {
+      type: 'created',
+      run: null,
+      by: loop.by,
+      data: loop.data ?? {},
+      at: loop.state.created_at,
+    }
+    const state = commit(draft, loop.state, loop.state, entry)
+    renameSync(draft.dir, places.dir)
+    syncFolder(project.loops)
+    return state
+  } catch (error) {
+    rmSync(draft.dir, { recursive: true, force: true })
+    const code = codeOf(error)
+    if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') throw taken()
+    // Errors of the catalogue pass as they are: their code is not one of the system's.
+    throw code?.startsWith('E') ? errors.writeFailed(places.dir, plainReason(error), error) : error
+  }
+}
+
+/**
+ * Keeps runtime state out of the project's repository, where a checkout would roll it back. Lines that are there
+ * stay. True when something was written.
+ */
+export function ensureIgnore(project: Project): boolean {
+  ensureFolder(project.automaton)
+  const wrote = addLines(join(project.automaton, '.gitignore'), ['/loops/', '/cache/', '/tasks/*/.state'])
+  if (!project.isHome) return wrote
+  // HOME keeps its tasks beside `.automaton`, out of reach of that file.
+  ensureFolder(project.tasks)
+  return addLines(join(project.tasks, '.gitignore'), ['/*/.state']) || wrote
+}
+
+/** The names of the real folders in a folder that may name a loop or task; none when it is missing. */
+export function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && isName(entry.name))
+      .map((entry) => entry.name)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw errors.readFailed(folder, plainReason(error), error)
+  }
+}
+
+const ignoreLimit = 1 << 20
+
+function addLines(file: string, lines: string[]): boolean {
+  const text = readBounded(file, ignoreLimit) ?? ''
+  const there = new Set(text.split('\n').map((line) => line.trimEnd()))
+  const missing = lines.filter((line) => !there.has(line))
+  if (missing.length === 0) return false
+  const start = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  writeAtomic(file, `${start}${missing.join('\n')}\n`)
+  return true
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
