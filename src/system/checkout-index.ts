@@ -1,0 +1,25 @@
+import { copyFileSync, existsSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { errors } from '../errors.ts'
+import { checkoutDir, readNames } from './checkout.ts'
+import { quoteArgument, type Repository } from './repository.ts'
+
+/** Copies a checkout's index into a private git folder, to be read there. Null when there is none. */
+export function copyIndex(o: { repo: Repository; worktree: string; into: string }): string | null {
+  const gitDir = checkoutDir(o.repo, o.worktree)
+  if (!gitDir || !statSync(join(gitDir, 'index'), { throwIfNoEntry: false })?.isFile()) return null
+  const copy = join(o.into, 'copied-index')
+  copyFileSync(join(gitDir, 'index'), copy)
+  // A split index names its other half, which git looks for in the git folder.
+  const shared = readNames(gitDir).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name))
+  for (const name of shared) copyFileSync(join(gitDir, name), join(o.into, name))
+  return copy
+}
+
+/** Replaces a checkout's index by a private one, with the lock file that git itself uses for it. */
+export function installIndex(o: { gitDir: string; index: string }): void {
+  const lock = join(o.gitDir, 'index.lock')
+  if (existsSync(lock)) throw errors.gitLocked(lock, `rm ${quoteArgument(lock)}`)
+  copyFileSync(o.index, lock)
+  renameSync(lock, join(o.gitDir, 'index'))
+}

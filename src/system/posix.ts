@@ -1,0 +1,60 @@
+import { dlopen, ptr } from 'bun:ffi'
+import { closeSync, readFileSync } from 'node:fs'
+
+/** Both ends of a pipe, as file descriptors that no program inherits by itself. */
+export interface Pipe {
+  /** Does not block. */
+  read: number
+  write: number
+}
+
+/**
+ * A real pipe (Linux), or null. `Bun.spawn` by itself hands a program sockets, and then a script's
+ * `echo … > /dev/stderr` fails with "No such device or address".
+ */
+export function openPipe(): Pipe | null {
+  if (process.platform !== 'linux') return null
+  const ends = new Int32Array(2)
+  if (linux().pipe2(ptr(ends), closeOnExec) !== 0) return null
+  const [read = -1, write = -1] = ends
+  // Set on this end alone: a program that finds its standard output non-blocking loses text.
+  if (linux().fcntl(read, setFlags, nonBlocking) === 0) return { read, write }
+  closeSync(read)
+  closeSync(write)
+  return null
+}
+
+/** Takes a dead child that the runtime did not start (an adopted orphan) out of the process table. */
+export function reap(pid: number): void {
+  if (process.platform === 'linux') linux().waitpid(pid, null, doNotWait)
+}
+
+const closeOnExec = 0o2000000
+const nonBlocking = 0o4000
+const setFlags = 4
+const doNotWait = 1
+
+type Calls = ReturnType<typeof load>
+
+let loaded: Calls | undefined
+
+function linux(): Calls {
+  loaded ??= load()
+  return loaded
+}
+
+function load() {
+  return dlopen(libc(), {
+    pipe2: { args: ['ptr', 'i32'], returns: 'i32' },
+    fcntl: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+    waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
+  } as const).symbols
+}
+
+/** The C library that this process runs on, by its absolute path: a bare name could be found in a hostile folder. */
+function libc(): string {
+  const maps = readFileSync('/proc/self/maps', 'utf8')
+  const path = maps.match(/\s(\/\S*\/(?:libc\.so\.6|libc-[\d.]+\.so|(?:ld|libc)[-.]musl-\w+\.so\.1))$/m)?.[1]
+  if (path === undefined) throw new Error('no C library in /proc/self/maps')
+  return path
+}

@@ -1,0 +1,93 @@
+import { lstatSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { errors } from '../errors.ts'
+import { installIndex } from './checkout-index.ts'
+import { diffTrees } from './diff.ts'
+import { gitBytes } from './git.ts'
+import { nameBytes, pathBytes } from './names.ts'
+import { quoteArgument, type Repository } from './repository.ts'
+import { readLine } from './small-file.ts'
+import { snapshot } from './snapshot.ts'
+
+/** Traces of an operation that stopped half-way; a worktree that starts again has none. */
+const halfDone = [
+  'MERGE_HEAD',
+  'MERGE_MODE',
+  'MERGE_MSG',
+  'MERGE_AUTOSTASH',
+  'AUTO_MERGE',
+  'CHERRY_PICK_HEAD',
+  'REVERT_HEAD',
+  'REBASE_HEAD',
+  'SQUASH_MSG',
+  'BISECT_LOG',
+  'BISECT_START',
+  'sequencer',
+  'rebase-merge',
+  'rebase-apply',
+  'index.lock',
+]
+
+/** Makes the files and the index of a worktree those of a commit; see `restoreWorktree`. */
+export async function putBack(options: {
+  repo: Repository
+  worktree: string
+  /** The worktree's own git folder. */
+  gitDir: string
+  commit: string
+}): Promise<void> {
+  const { repo, worktree, gitDir, commit } = options
+  repairGitFile(worktree, gitDir)
+  repairAdmin(repo, gitDir)
+  for (const name of halfDone) remove(join(gitDir, name))
+  await using now = await snapshot({ repo, worktree, persist: false })
+  const { place, tree } = now
+  const nested = (await diffTrees(place, tree, commit)).filter((change) => change.oldMode === '160000')
+  for (const { name } of nested) remove(pathBytes(worktree, name))
+  // `.GIT` and its like: git does not take them, so it does not take them away either.
+  for (const name of [...now.ignoredProtected, ...now.tainted]) removeWithFolders(worktree, name)
+  // The index is the working tree's, so only what differs is written.
+  await gitBytes(place, ['read-tree', '--reset', '-u', '--end-of-options', commit])
+  installIndex({ gitDir, index: place.index })
+}
+
+/** A session can rewrite the `.git` file; what it says is known. */
+function repairGitFile(worktree: string, gitDir: string): void {
+  const file = join(worktree, '.git')
+  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    const fix = `mv ${quoteArgument(file)} ${quoteArgument(`${worktree}.git-old`)}`
+    throw errors.worktreeUnusable(worktree, 'its .git is a folder of its own', fix)
+  }
+  // A link is replaced, never written through.
+  remove(file)
+  writeFileSync(file, `gitdir: ${gitDir}\n`)
+}
+
+/** The same for the files by which git recognises the worktree's own folder; without them every call would fail. */
+function repairAdmin(repo: Repository, gitDir: string): void {
+  const head = join(gitDir, 'HEAD')
+  if (!/^(ref: refs\/|[0-9a-f]{40,64}$)/.test(readLine(head) ?? ''))
+    writeFileSync(head, 'ref: refs/heads/none\n')
+  const common = readLine(join(gitDir, 'commondir'))
+  if (common === null || resolve(gitDir, common) !== repo.commonDir)
+    writeFileSync(join(gitDir, 'commondir'), '../..\n')
+}
+
+/** Removes something below a folder, and the folders above it that are empty then. */
+function removeWithFolders(worktree: string, name: string): void {
+  const pathOf = (shown: string) => Buffer.concat([Buffer.from(`${worktree}/`), nameBytes(shown)])
+  remove(pathOf(name))
+  for (let at = name.lastIndexOf('/'); at > 0; at = name.lastIndexOf('/', at - 1)) {
+    try {
+      rmdirSync(pathOf(name.slice(0, at)))
+    } catch {
+      // It holds something else.
+      return
+    }
+  }
+}
+
+/** Removes a file or a folder with everything in it; a link goes, what it points to stays. */
+function remove(path: string | Buffer): void {
+  rmSync(path as string, { recursive: true, force: true })
+}

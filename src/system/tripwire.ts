@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AutomatonError } from '../errors.ts'
+import { checkoutDir, headOf, readNames } from './checkout.ts'
+import { dangerousSettings } from './dangerous-settings.ts'
+import { gitText } from './git.ts'
+import { type Repository, repositoryPlace } from './repository.ts'
+import { type SessionCommits, sessionCommits } from './session-commits.ts'
+import { readSmall } from './small-file.ts'
+
+/** What {@link recordRepository} saw; plain JSON, so that a tick that died can be compared as well. */
+export interface RepositoryRecord {
+  head: { branch: string | null; commit: string | null }
+  /** Refs that no session has to do with, and their ids. Null: git could not read them. */
+  refs: Record<string, string> | null
+  /** Hashes of settings that can run or redirect something, by name. Null: the files could not be read. */
+  settings: Record<string, string> | null
+  /** Hashes of files that steer git, by name below the git folder. */
+  files: Record<string, string>
+  /** Lines of the worktree's HEAD log. */
+  logLines: number
+}
+
+/** What to watch. */
+export interface WatchOptions {
+  repo: Repository
+  /** The loop's worktree; null when sessions work in the person's own checkout. */
+  worktree: string | null
+  /** The loop's branch, without `refs/heads/`. */
+  branch: string
+  baseBranch: string
+  /** The loop branch's last verified commit; null when there is none. */
+  verified?: string | null
+  /**
+   * Other loops of the project that ticked, or that a person put back or synchronised, since the first look: their
+   * branches and kept refs may have moved.
+   */
+  busyLoops?: readonly string[]
+}
+
+/** Writes down what a session must leave alone in a repository: refs, HEAD, hooks, and settings that can run something. */
+export async function recordRepository(options: WatchOptions): Promise<RepositoryRecord> {
+  const { repo, worktree } = options
+  const admin = worktree === null ? null : checkoutDir(repo, worktree)
+  return {
+    head: worktree === null ? { branch: null, commit: null } : headOf(repo, worktree),
+    refs: await orNull(() => readRefs(options)),
+    settings: await orNull(() => dangerousSettings(repo, admin)),
+    files: readFiles(repo, worktree, admin),
+    logLines: admin ? headLog(admin).length : 0,
+  }
+}
+
+/**
+ * What changed between two records that must not, as names such as `head`, `refs/replace`, `base-branch`,
+ * `config:core.hookspath` or `hooks/pre-commit`: sorted, each once. What people do meanwhile (commits, branches, tags,
+ * their name) is none of it.
+ */
+export async function compareRepository(
+  before: RepositoryRecord,
+  after: RepositoryRecord,
+  options: WatchOptions,
+): Promise<string[]> {
+  const found = [
+    ...changedKeys(before.files, after.files),
+    ...changedSettings(before, after),
+    ...(await changedHistory(before, after, options)),
+  ]
+  return [...new Set(found)].sort()
+}
+
+/** The lines of a worktree's HEAD log. */
+export function headLog(admin: string): string[] {
+  return (readSmall(join(admin, 'logs', 'HEAD')) ?? '').split('\n').slice(0, -1)
+}
+
+async function readRefs({ repo, branch, baseBranch }: WatchOptions): Promise<Record<string, string>> {
+  const patterns = [
+    'refs/replace',
+    'refs/automaton',
+    'refs/heads/automaton',
+    baseRef(baseBranch),
+    `refs/heads/${branch}`,
+  ]
+  const output = await gitText(repositoryPlace(repo), [
+    'for-each-ref',
+    '--format=%(objectname) %(refname)',
+    ...patterns,
+  ])
+  const lines = output.split('\n').filter(Boolean)
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]),
+  )
+}
+
+function readFiles(repo: Repository, worktree: string | null, admin: string | null): Record<string, string> {
+  const shared = ['info/attributes', 'info/exclude', 'info/grafts', 'objects/info/alternates', 'commondir']
+  const hooks = readNames(join(repo.commonDir, 'hooks')).map((name) => `hooks/${name}`)
+  const all = [...shared, ...hooks].map((name) => [name, fingerprint(join(repo.commonDir, name))])
+  if (worktree !== null) all.push(['gitfile', fingerprint(join(worktree, '.git'))], ['worktree', admin ?? ''])
+  if (admin)
+    for (const name of ['gitdir', 'commondir']) all.push([`worktree/${name}`, fingerprint(join(admin, name))])
+  return Object.fromEntries(all.filter(([, value]) => value !== ''))
+}
+
+function changedSettings(before: RepositoryRecord, after: RepositoryRecord): string[] {
+  if (before.settings === null || after.settings === null)
+    return before.settings === after.settings ? [] : ['config']
+  return changedKeys(before.settings, after.settings).map((key) => `config:${key}`)
+}
+
+async function changedHistory(
+  before: RepositoryRecord,
+  after: RepositoryRecord,
+  o: WatchOptions,
+): Promise<string[]> {
+  if (before.refs === null || after.refs === null) return before.refs === after.refs ? [] : ['refs']
+  const [was, is] = [before.refs, after.refs]
+  const tip = is[`refs/heads/${o.branch}`]
+  const verified = (o.worktree !== null && o.verified) || before.head.commit
+  await using commits = await sessionCommits({
+    repo: o.repo,
+    heads: o.worktree === null ? [] : [after.head.commit, tip].filter((id) => typeof id === 'string'),
+    verified,
+    log: logSince(before, o),
+  })
+  const found: string[] = []
+  if (o.worktree !== null) {
+    if (after.head.branch !== o.branch) found.push('head')
+    if (!tip || (verified && !(await commits.descends(tip, verified)))) found.push('branch')
+  }
+  for (const ref of changedKeys(was, is))
+    found.push(...(await finding({ ref, was: was[ref], is: is[ref] }, o, commits)))
+  return found
+}
+
+interface Move {
+  ref: string
+  was: string | undefined
+  is: string | undefined
+}
+
+async function finding({ ref, was, is }: Move, o: WatchOptions, commits: SessionCommits): Promise<string[]> {
+  if (ref.startsWith('refs/replace/')) return ['refs/replace']
+  if (ref === `refs/heads/${o.branch}`) return []
+  const took = is !== undefined && (await commits.took(is, was))
+  if (ref === baseRef(o.baseBranch)) return took || !is ? ['base-branch'] : []
+  if (took) return [ref]
+  const busy = o.busyLoops ?? []
+  const loop = /^refs\/(?:heads\/automaton|automaton\/kept)\/([^/]+)/.exec(ref)?.[1]
+  // What a dead tick leaves is kept under the tick's name, which says nothing of its loop.
+  return (loop === undefined ? busy.length > 0 : busy.includes(loop)) ? [] : [ref]
+}
+
+/** Ids that the worktree's HEAD went to by a commit, as far as its log still says. */
+function logSince(before: RepositoryRecord, { repo, worktree }: WatchOptions): string[] {
+  const admin = worktree === null ? null : checkoutDir(repo, worktree)
+  const lines = admin ? headLog(admin).slice(before.logLines) : []
+  const made = lines.filter((line) => /\t(?:commit|cherry-pick|revert|am)\b/.test(line))
+  return made.map((line) => line.split(' ')[1] ?? '').filter((id) => /^[0-9a-f]{40,64}$/.test(id))
+}
+
+function baseRef(branch: string): string {
+  return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`
+}
+
+function changedKeys(before: Record<string, string>, after: Record<string, string>): string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => before[key] !== after[key],
+  )
+}
+
+/** What a file is and holds; empty when it is not there. */
+function fingerprint(file: string): string {
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  if (!stat) return ''
+  if (stat.isDirectory()) return 'folder'
+  const target = stat.isSymbolicLink() ? readlinkSync(file) : ''
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile()
+  const content = isFile ? createHash('sha256').update(readFileSync(file)).digest('hex') : 'special'
+  return `${stat.mode.toString(8)} ${target} ${content}`
+}
+
+/** A session can make git refuse to work; that is a finding, not an error of ours. */
+async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof AutomatonError && error.code === 'git_failed') return null
+    throw error
+  }
+}
