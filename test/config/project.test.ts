@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { loadConfigMd } from '../../src/config/machine.ts'
+import { loadModels, loadProjectConfig } from '../../src/config/project.ts'
+
+describe('config.json', () => {
+  test('a project without one keeps all phases', () => {
+    expect(loadProjectConfig(null)).toEqual({ phases: null })
+    expect(loadProjectConfig('{}')).toEqual({ phases: null })
+  })
+
+  test('a project may keep a subset', () => {
+    expect(loadProjectConfig('{"phases":["implement","code_review"]}').phases).toEqual([
+      'implement',
+      'code_review',
+    ])
+  })
+
+  test('a phase that does not exist is refused', () => {
+    expect(() => loadProjectConfig('{"phases":["implement","deploy"]}')).toThrow('phases[1] is "deploy"')
+    expect(() => loadProjectConfig('{"phases":[]}')).toThrow('at least one phase')
+  })
+})
+
+describe('models.json', () => {
+  test('a missing file is no models', () => {
+    expect(loadModels(null)).toBeNull()
+  })
+
+  test('ids are opaque, listed once, and those of roles count', () => {
+    expect(loadModels('{"default":"a/b:c","models":["a/b:c","x","x"],"roles":{"verify":"y"}}')).toEqual({
+      default: 'a/b:c',
+      models: ['a/b:c', 'x', 'y'],
+      roles: { verify: 'y' },
+    })
+  })
+
+  test('an id that is no text is refused', () => {
+    expect(() => loadModels('{"models":[1]}')).toThrow('bad configuration (models.json): models[0] is 1')
+    expect(() => loadModels('{"default":""}')).toThrow('default is ""')
+  })
+})
+
+describe('config.md', () => {
+  test('a missing file decides nothing', () => {
+    expect(loadConfigMd(null)).toEqual({ version: null, backend: 'auto', contextOverride: { all: null } })
+  })
+
+  test('lines that start with a setting count, the first of each, and prose does not', () => {
+    const text = [
+      '# Configuration',
+      'version: 1.2.3',
+      'version: 9.9.9',
+      '- `backend: remote`: prose about a setting',
+      'backend: local',
+      'context_override: 32000',
+      'context_override.verify: 16000\r',
+      'context_override.implement: none',
+    ].join('\n')
+    expect(loadConfigMd(text)).toEqual({
+      version: '1.2.3',
+      backend: 'local',
+      contextOverride: { all: 32000, verify: 16000 },
+    })
+  })
+
+  test('the file of this repository sets only the version', async () => {
+    const text = await Bun.file(`${import.meta.dir}/../../config.md`).text()
+    expect(loadConfigMd(text)).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      backend: 'auto',
+      contextOverride: { all: null },
+    })
+  })
+
+  test('a value that means nothing is refused', () => {
+    expect(() => loadConfigMd('backend: cloud')).toThrow('backend is "cloud"; allowed: auto, local, remote')
+    expect(() => loadConfigMd('context_override: 32k')).toThrow('context_override is "32k"')
+    expect(() => loadConfigMd('context_override: 0')).toThrow('a whole number of tokens')
+    expect(() => loadConfigMd('context_override.judge: 5')).toThrow('context_override.judge is no role')
+  })
+})
