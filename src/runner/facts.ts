@@ -1,0 +1,136 @@
+import { existsSync } from 'node:fs'
+import { roles } from '../api/harness.ts'
+import { AutomatonError } from '../errors.ts'
+import { effectiveTier } from '../machine/budget.ts'
+import type { LoopConfig } from '../machine/config.ts'
+import type { GateFacts } from '../machine/gate.ts'
+import { resolveModel } from '../machine/models.ts'
+import type { LoopState } from '../machine/state.ts'
+import type { LoopPlaces } from '../store/layout.ts'
+import { readTask } from '../store/tasks.ts'
+import { driftOf } from '../system/drift.ts'
+import { resolveCommit } from '../system/git.ts'
+import { which } from '../system/process.ts'
+import type { Repository } from '../system/repository.ts'
+import { headOf } from '../system/worktree.ts'
+import type { Deps } from './deps.ts'
+import { allowedPhases, type Setting } from './setting.ts'
+
+/** What a gate needs besides the state. */
+export interface GateInput {
+  places: LoopPlaces
+  deps: Deps
+  setting: Setting
+  state: LoopState | null
+}
+
+type Refusal = NonNullable<GateFacts['refusal']>
+
+/** Collects what the seven checks look at. Costs git calls only for a loop that could run. */
+export async function gatherFacts({ places, deps, setting, state }: GateInput): Promise<GateFacts> {
+  const { config, models, kept, repo } = setting
+  const facts: GateFacts = {
+    loop: places.name,
+    state,
+    config,
+    refusal: null,
+    contexts: [],
+    task: null,
+    allowedPhases: config ? allowedPhases(config, kept) : [],
+    outOfScope: [],
+    tamper: null,
+    models: { count: models?.models.length ?? 0, implement: null, verify: null },
+  }
+  if (state?.status !== 'running') return facts
+  facts.refusal = await refusalOf(setting, deps)
+  if (!config || facts.refusal) return facts
+  facts.contexts = contextsOf(config, setting, deps)
+  const phase = state.current_phase
+  facts.models.implement = resolveModel({ role: 'implement', phase, config, models })
+  facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
+  if (state.current_task) facts.task = taskOf(state.current_task, deps)
+  if (repo && config.blast_radius.worktree && state.base_sha && existsSync(places.worktree)) {
+    const found = await outOfScopeNow({ places, config, repo, base: state.base_sha })
+    facts.outOfScope = found.files
+    facts.tamper = found.tamper
+  }
+  return facts
+}
+
+/** The worktree's drift as it stands, without a session: files out of scope, and a HEAD that is not the loop's. */
+export async function outOfScopeNow(o: {
+  places: LoopPlaces
+  config: LoopConfig
+  repo: Repository
+  base: string
+}): Promise<{ files: string[]; tamper: string | null }> {
+  const head = headOf(o.repo, o.places.worktree)
+  if (head.branch !== branchOf(o.places.name)) return { files: [], tamper: 'tamper:head' }
+  await using drift = await driftOf({
+    repo: o.repo,
+    worktree: o.places.worktree,
+    base: o.base,
+    fileScope: o.config.blast_radius.file_scope,
+    persist: false,
+  })
+  return { files: drift.outOfScope, tamper: null }
+}
+
+/** The branch that a loop works on. */
+export function branchOf(loop: string): string {
+  return `automaton/${loop}`
+}
+
+function taskOf(name: string, deps: Deps): GateFacts['task'] {
+  const task = readTask(deps.project, name)
+  return task && 'phase' in task ? { phase: task.phase } : 'missing'
+}
+
+function contextsOf(config: LoopConfig, setting: Setting, deps: Deps): GateFacts['contexts'] {
+  const { backend, contextOverride } = setting.machine
+  const remote = config.harness.command === null && deps.host.isRemote(config.harness.use)
+  return roles.map((role) => ({
+    role,
+    tier: config.roles[role].tier,
+    effective: effectiveTier({
+      tier: config.roles[role].tier,
+      detectedBytes: null,
+      override: contextOverride[role] ?? contextOverride.all,
+      backend,
+      remoteHarness: remote,
+    }),
+  }))
+}
+
+async function refusalOf({ config, problem, repo }: Setting, deps: Deps): Promise<Refusal | null> {
+  if (!config) {
+    const why = problem?.message ?? 'loop.json is missing'
+    return { kind: 'config', why, fix: problem?.fix ?? 'write loop.json again' }
+  }
+  if (config.blast_radius.worktree) {
+    if (!repo) {
+      const fix = 'git init, or set blast_radius.worktree to false in loop.json'
+      return { kind: 'no_git', why: `${deps.project.root} is not a git repository`, fix }
+    }
+    const branch = config.blast_radius.base_branch
+    if (!(await resolveCommit(repo, `refs/heads/${branch}`))) {
+      const why = `${repo.toplevel} has no commit on a branch ${branch}`
+      return { kind: 'no_base_branch', why, fix: 'set blast_radius.base_branch in loop.json to a branch that exists' }
+    }
+  }
+  return harnessRefusal(config, deps)
+}
+
+function harnessRefusal(config: LoopConfig, deps: Deps): Refusal | null {
+  const path = deps.env.PATH ?? ''
+  try {
+    const programs = config.harness.command?.slice(0, 1) ?? deps.host.harness(config.harness.use, {}).programs
+    const missing = programs.find((program) => which(program, path) === null)
+    if (missing === undefined) return null
+    const fix = `install ${missing}, or set harness.use or harness.command in loop.json`
+    return { kind: 'harness', why: `${missing} is in no folder of PATH=${path}`, fix }
+  } catch (error) {
+    if (!(error instanceof AutomatonError)) throw error
+    return { kind: 'harness', why: error.message, fix: error.fix }
+  }
+}

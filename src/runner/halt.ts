@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import type { Death } from '../api/hooks.ts'
+import type { Halt } from '../machine/state.ts'
+
+const consonants = 'bdfghjklmnprstvz'
+const vowels = 'aeiou'
+
+/** A halt's name: short enough to type, random enough that no two halts of a loop share it. */
+export function newHaltId(): string {
+  const bytes = [...randomBytes(8)]
+  return bytes
+    .map((byte, i) => (i % 2 === 0 ? consonants[byte % consonants.length] : vowels[byte % vowels.length]))
+    .join('')
+}
+
+/** A halt as it goes into the state. */
+export function makeHalt(reason: Death, detail: string, at: string, files: string[] = []): Halt {
+  return { id: newHaltId(), reason, detail, at, files }
+}
+
+/** Whether a halt is about something that was tampered with; such a record may have to mend the log that it joins. */
+export function isTamper(halt: Halt | null): boolean {
+  return halt?.detail.startsWith('tamper:') ?? false
+}

@@ -1,0 +1,49 @@
+import type { Role } from '../api/harness.ts'
+import type { LoopState } from '../machine/state.ts'
+import { clearRun, type RunRecord, writeRun } from '../store/run.ts'
+import { identifySelf } from '../system/process.ts'
+import type { BrakeRecord } from './brakewire.ts'
+import type { Scene, Site, Work } from './scene.ts'
+
+/** Keeps run.json true while sessions run, so that a tick that dies can be cleaned up after and charged. */
+export interface Journalist {
+  /** Writes what is about to happen, before it happens. */
+  step(step: RunRecord['step'], brakes: BrakeRecord): void
+  /** Adds the process of a session that has just started. */
+  spawned(role: Role, who: { pid: number; group: number; start: string }): void
+  /** Adds what the tick's sessions have cost so far. */
+  charged(): void
+  /** Nothing is left to recover. */
+  done(): void
+}
+
+/** A journalist for one tick; the first `step` makes run.json. */
+export function journalist(o: { scene: Scene; state: LoopState; work: Work; site: Site }): Journalist {
+  const { scene, state, work, site } = o
+  let record: RunRecord = {
+    schema: 1,
+    run: scene.run,
+    loop: scene.places.name,
+    tick: scene.tick,
+    task: work.task,
+    phase: work.phase,
+    step: 'implement',
+    automaton: identifySelf(),
+    session: null,
+    started_at: scene.startedAt,
+    state_seq: state.seq,
+    before: { head: site.start, verified_sha: state.verified_sha, base_sha: state.base_sha },
+    brakes: {},
+    usage: scene.ledger.usage(),
+  }
+  const write = (change: Partial<RunRecord>) => {
+    record = { ...record, ...change }
+    writeRun(scene.places, record)
+  }
+  return {
+    step: (step, brakes) => write({ step, brakes, session: null }),
+    spawned: (_role, who) => write({ session: who }),
+    charged: () => write({ session: null, usage: scene.ledger.usage() }),
+    done: () => clearRun(scene.places),
+  }
+}

@@ -1,0 +1,117 @@
+import { errors } from '../errors.ts'
+import { abandonTick, haltLoop } from '../machine/loop.ts'
+import type { LoopState } from '../machine/state.ts'
+import { commit, completeAhead, load, readLog } from '../store/journal.ts'
+import type { LoopPlaces } from '../store/layout.ts'
+import { clearRun, type RunRecord, readRun } from '../store/run.ts'
+import { writeTask } from '../store/tasks.ts'
+import { endTree, findByEnv } from '../system/process.ts'
+import { killTree } from '../system/tree.ts'
+import { changedBrakes, recordBrakes } from './brakewire.ts'
+import type { Deps } from './deps.ts'
+import { makeHalt } from './halt.ts'
+import { park } from './park.ts'
+import type { Setting } from './setting.ts'
+
+const graceMs = 3000
+const defaultErrorLimit = 3
+
+/** The state after a dead tick was cleaned up after. */
+export interface Recovered {
+  /** Null for a loop without state. */
+  state: LoopState | null
+  /** What was found and done, for people; null when the last tick ended well. */
+  note: string | null
+}
+
+/** Loads a loop's state and finishes or abandons what a dead tick left. The caller holds the lock. */
+export async function recover(places: LoopPlaces, deps: Deps, setting: Setting): Promise<Recovered> {
+  let loaded = load(places, { repair: true })
+  if (loaded.kind === 'untracked') return { state: null, note: null }
+  let note: string | null = null
+  if (loaded.ahead) {
+    const { task } = loaded.ahead
+    if (task) writeTask(deps.project, task)
+    note = `the last ${loaded.ahead.type} was written but not finished; finished it`
+    loaded = { ...loaded, state: completeAhead(places, loaded), ahead: null }
+  }
+  const run = readRun(places)
+  if (!run) return { state: loaded.state, note }
+  if ('problem' in run) {
+    clearRun(places)
+    return { state: loaded.state, note: `run.json was not readable (${run.problem}) and was removed` }
+  }
+  await endOrphans(run)
+  if (finished(places, run)) {
+    clearRun(places)
+    return { state: loaded.state, note }
+  }
+  return abandon({ places, deps, setting, state: loaded.state, run })
+}
+
+/** Whether the log holds the end of that tick. */
+function finished(places: LoopPlaces, run: RunRecord): boolean {
+  const ends = new Set(['tick', 'error', 'halt', 'interrupted', 'incomplete'])
+  return readLog(places, { after: run.state_seq }).some((r) => r.run === run.run && ends.has(r.type))
+}
+
+/** Kills what a dead tick's session left running; a process is one of its own only when pid, start and boot match. */
+async function endOrphans(run: RunRecord): Promise<void> {
+  const { session, automaton } = run
+  if (session) await endTree({ ...session, boot: automaton.boot, runId: run.run, graceMs })
+  else await killTree({ leader: null, runId: run.run, graceMs })
+  const left = findByEnv('AUTOMATON_RUN_ID', run.run)
+  if (left.length > 0) throw errors.orphanLives(run.loop, left)
+}
+
+/** Counts a tick that died: the work is kept aside, the money is charged, the iteration is not counted. */
+export async function abandon(o: {
+  places: LoopPlaces
+  deps: Deps
+  setting: Pick<Setting, 'repo' | 'config'>
+  state: LoopState
+  run: RunRecord
+  /** Told to stop, rather than dead: neither counted nor compared. */
+  interrupted?: boolean
+  /** What ended it, where that is known. */
+  cause?: string
+}): Promise<Recovered> {
+  const { places, deps, setting, run } = o
+  const at = deps.clock.iso()
+  const kept = await parkWork(o, at)
+  const state = abandonTick(o.state, {
+    at,
+    usd: run.usage.usd ?? 0,
+    tokens: run.usage.tokens,
+    reported: run.usage.unreported === 0 && (run.session === null || o.interrupted !== true),
+    counted: o.interrupted !== true,
+  })
+  const changed = o.interrupted ? [] : changedBrakes(run.brakes, nowBrakes(o))
+  const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
+  const halt =
+    run.brakes && changed.length > 0
+      ? makeHalt('drift_detected', `tamper:${changed[0]}`, at, changed)
+      : state.incomplete_ticks >= limit
+        ? makeHalt('human_intervention', 'repeated_crash', at)
+        : null
+  const next = halt && state.status === 'running' ? haltLoop(state, halt) : state
+  const data = { tick: run.tick, task: run.task, phase: run.phase, step: run.step, cause: o.cause ?? null, kept, halt: next.halt }
+  const type = o.interrupted ? 'interrupted' : 'incomplete'
+  const written = commit(places, o.state, next, { type, run: run.run, by: 'recovery', at, data })
+  clearRun(places)
+  const work = kept ? `; its work is kept as ${kept}` : ''
+  return { state: written, note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}` }
+}
+
+function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {
+  return recordBrakes({ places, project: deps.project, home: deps.home, task: run.task })
+}
+
+async function parkWork({ places, setting, run, state }: Parameters<typeof abandon>[0], at: string) {
+  const back = run.before.verified_sha ?? state.verified_sha ?? run.before.head
+  if (!setting.repo || !back || setting.config?.blast_radius.worktree === false) return null
+  const ref = `refs/automaton/recovered/${run.run}`
+  const why = `automaton(${places.name}): kept from a tick that did not finish\n\nAutomaton-Run: ${run.run}\n`
+  const found = await park({ repo: setting.repo, worktree: places.worktree, back, ref, at, why })
+  return found ? ref : null
+}

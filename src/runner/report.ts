@@ -1,0 +1,94 @@
+import type { Role } from '../api/harness.ts'
+import type { Verdict } from '../api/verdict.ts'
+import type { Phase } from '../api/work.ts'
+import type { ExitCode } from '../errors.ts'
+import type { GateResult } from '../machine/gate.ts'
+import type { Halt } from '../machine/state.ts'
+import { isTamper } from './halt.ts'
+
+/** What one tick spent. */
+export interface Spent {
+  /** US dollars that sessions reported. */
+  usd: number
+  tokens: number
+  /** False when a session reported no money. */
+  reported: boolean
+  seconds: number
+}
+
+/** What every outcome of a tick says. */
+interface Common {
+  loop: string
+  /** What the tick before left behind and what was done about it, for people; null when it had ended well. */
+  recovered: string | null
+  warnings: string[]
+}
+
+/** How a tick ended. */
+export type TickReport = Common &
+  (
+    | { outcome: 'busy'; holder: string }
+    | { outcome: 'not_due'; due: string }
+    | { outcome: 'refused'; gate: GateResult }
+    | { outcome: 'no_work'; passed: { task: string; owner: string }[] }
+    | {
+        outcome: 'session_failed'
+        tick: number
+        role: Role
+        task: string
+        why: string
+        fix: string
+        errorsInARow: number
+        halt: Halt | null
+        spent: Spent
+      }
+    | {
+        outcome: 'worked'
+        tick: number
+        task: string
+        from: Phase
+        to: Phase
+        verdict: Verdict | null
+        /** The operation that was applied, in words. */
+        action: string
+        halt: Halt | null
+        complete: boolean
+        spent: Spent
+      }
+  )
+
+/** The exit code of a tick (contract, section 2). */
+export function tickExit(report: TickReport): ExitCode {
+  switch (report.outcome) {
+    case 'busy':
+    case 'not_due':
+    case 'no_work':
+      return 0
+    case 'refused':
+      return gateExit(report.gate)
+    case 'session_failed':
+      return report.halt ? haltExit(report.halt) : 5
+    case 'worked':
+      return report.halt ? haltExit(report.halt) : 0
+  }
+}
+
+/** The exit code of a gate that refused; 0 when it did not. */
+export function gateExit(gate: GateResult): ExitCode {
+  if (gate.ok) return 0
+  switch (gate.reason) {
+    case 'refused:config':
+      return 2
+    case 'refused:no_git':
+    case 'refused:no_base_branch':
+    case 'refused:harness':
+    case 'refused:sandbox':
+      return 5
+    default:
+      return gate.detail.startsWith('tamper:') ? 6 : 3
+  }
+}
+
+function haltExit(halt: Halt): ExitCode {
+  return isTamper(halt) ? 6 : 4
+}

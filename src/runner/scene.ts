@@ -1,0 +1,48 @@
+import type { LoopConfig, Models } from '../machine/config.ts'
+import type { Phase } from '../api/work.ts'
+import type { LoopPlaces } from '../store/layout.ts'
+import type { MachineConfig } from '../config/machine.ts'
+import type { Repository } from '../system/repository.ts'
+import type { Deps } from './deps.ts'
+import type { Ledger } from './ledger.ts'
+
+/** One tick's surroundings: fixed from its start to its end. */
+export interface Scene {
+  deps: Deps
+  places: LoopPlaces
+  config: LoopConfig
+  models: Models | null
+  machine: MachineConfig
+  /** The project's phases. */
+  kept: Phase[]
+  /** The phases that this loop may work. */
+  allowed: Phase[]
+  repo: Repository | null
+  /** Names this tick everywhere: log, run.json, refs, the environment of its sessions. */
+  run: string
+  /** `iteration_count + 1`. */
+  tick: number
+  startedAt: string
+  ledger: Ledger
+  warnings: string[]
+}
+
+/** Where the sessions of a tick work, and what its changes are measured from. */
+export interface Site {
+  /** `worktree`: the loop's own. `primary`: the person's checkout. `plain`: a folder without git. */
+  kind: 'worktree' | 'primary' | 'plain'
+  /** The root of the working tree. */
+  root: string
+  /** Where sessions start: the project's folder inside the working tree. */
+  cwd: string
+  /** Commit or tree id that drift is measured from; null without git. */
+  base: string | null
+  /** Commit or tree id that this tick started from. */
+  start: string | null
+}
+
+/** A task that this tick works, as it was when the tick took it. */
+export interface Work {
+  task: string
+  phase: Phase
+}

@@ -1,0 +1,117 @@
+import type { VerifyContext } from '../../api/context.ts'
+import type { ReadVerdict, UnreadableVerdict } from '../../api/verdict.ts'
+import { combineVerdicts, readVerdict } from '../../machine/verdict.ts'
+import { readTask } from '../../store/tasks.ts'
+import { sessionEnv } from '../../system/environment.ts'
+import { exec } from '../../system/exec.ts'
+import { resolveCommit } from '../../system/git.ts'
+import { snapshot } from '../../system/snapshot.ts'
+import { restoreWorktree } from '../../system/worktree.ts'
+import type { Journalist } from '../journalist.ts'
+import type { Scene, Site, Work } from '../scene.ts'
+import { SessionFailed } from '../session-failed.ts'
+import { type WatchedOutcome, watchedSession } from '../watch.ts'
+import type { Made } from './implement.ts'
+
+const defaultRunSeconds = 600
+
+/** What the verifiers said. */
+export interface Graded {
+  result: ReadVerdict | UnreadableVerdict
+  /** The verify session, if one was spent. */
+  session: WatchedOutcome | null
+  tamper: string[]
+}
+
+/** Grades what was made: by rule where nothing was, else by each verifier in order until one that is free fails. */
+export async function verify(o: {
+  scene: Scene
+  site: Site
+  work: Work
+  made: Made
+  journalist: Journalist
+}): Promise<Graded> {
+  const ruled = byRule(o.work, o.made)
+  if (ruled) return { result: ruled, session: null, tamper: [] }
+  o.scene.deps.progress(`tick ${o.scene.tick}: verify`)
+  const { ctx, spent } = contextOf(o)
+  const read: ReadVerdict[] = []
+  for (const { use, options } of o.scene.config.verifiers) {
+    const result = await o.scene.deps.host.verify(use, options ?? {}, ctx)
+    if ('unreadable' in result) return { result, ...spent() }
+    read.push(result)
+    if (!result.verdict.pass && o.scene.deps.host.isFree(use)) break
+    if (spent().tamper.length > 0) break
+  }
+  await putBack(o)
+  return { result: combineVerdicts(read), ...spent() }
+}
+
+/** What needs no session to be judged. */
+function byRule(work: Work, made: Made): ReadVerdict | null {
+  const fail = (reason: string, next_hint: string): ReadVerdict => ({
+    verdict: { pass: false, score: 0, reasons: [reason], next_hint },
+    warnings: [],
+  })
+  if (made.artifact === '') {
+    return fail('The session left no artifact.', 'Write the artifact to the file named in AUTOMATON_OUTPUT.')
+  }
+  if (work.phase === 'implement' && made.changed === false) {
+    const hint = 'No file was changed last time. Make the change that the brief asks for.'
+    return fail('Nothing changed since the task entered implement.', hint)
+  }
+  return null
+}
+
+function contextOf({ scene, site, work, made, journalist }: Parameters<typeof verify>[0]) {
+  const { deps, places, config } = scene
+  let session: WatchedOutcome | null = null
+  const tamper: string[] = []
+  const task = readTask(deps.project, work.task)
+  const ctx: VerifyContext = {
+    loop: places.name,
+    project: deps.project.root,
+    log: deps.progress,
+    signal: deps.signal,
+    task: work.task,
+    phase: work.phase,
+    worktree: site.cwd,
+    acceptanceCriteria: [
+      ...config.acceptance_criteria,
+      ...(task && 'phase' in task ? task.acceptance_criteria : []),
+    ],
+    artifact: made.artifact,
+    diff: made.diff,
+    readVerdict,
+    async session(role) {
+      const values = { artifact_content: made.artifact, diff: made.diff }
+      session = await watchedSession({ scene, site, work, role, values, hint: '', journalist })
+      tamper.push(...session.tamper)
+      if (session.failure) throw new SessionFailed(role, session.failure, session.tamper)
+      return { ...session.report, output: session.output }
+    },
+    async run(argv, options) {
+      const result = await exec({
+        argv,
+        cwd: site.cwd,
+        env: sessionEnv({ env: deps.env, allowed: config.harness.env, extra: { AUTOMATON_RUN_ID: scene.run } }),
+        timeoutMs: (options?.timeoutSeconds ?? defaultRunSeconds) * 1000,
+        signal: deps.signal,
+        runId: scene.run,
+      })
+      const output = [result.stdout, result.stderr].filter((text) => text !== '').join('\n')
+      return { exitCode: result.exitCode, output, timedOut: result.ended === 'timeout' }
+    },
+  }
+  return { ctx, spent: () => ({ session, tamper }) }
+}
+
+/** A verifier only looks: what it changed in the worktree is taken back, so that it never reaches a commit. */
+async function putBack({ scene, site, made }: Parameters<typeof verify>[0]): Promise<void> {
+  const { repo } = scene
+  if (!repo || site.kind !== 'worktree' || !made.result) return
+  await using now = await snapshot({ repo, worktree: site.root, persist: false })
+  if (now.tree === (await resolveCommit(repo, `${made.result}^{tree}`, 'tree'))) return
+  await restoreWorktree({ repo, worktree: site.root, commit: made.result })
+  scene.warnings.push('the verifier changed files in the worktree; they were put back')
+}

@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { errors } from '../errors.ts'
+import { isDue, nextDue } from '../machine/due.ts'
+import { failTick, haltLoop } from '../machine/loop.ts'
+import type { Halt, LoopState } from '../machine/state.ts'
+import { ensureFolder } from '../store/atomic.ts'
+import { commit, touch } from '../store/journal.ts'
+import { type LoopPlaces, loopPlaces } from '../store/layout.ts'
+import { acquire } from '../store/lock.ts'
+import { listLoops } from '../store/loops.ts'
+import { readRun } from '../store/run.ts'
+import { readTask } from '../store/tasks.ts'
+import { subreaper } from '../system/native.ts'
+import type { Deps } from './deps.ts'
+import { passGate } from './gate.ts'
+import { isTamper, makeHalt } from './halt.ts'
+import { Interrupted } from './interrupt.ts'
+import { journalist } from './journalist.ts'
+import { Ledger } from './ledger.ts'
+import { abandon, recover } from './recover.ts'
+import type { TickReport } from './report.ts'
+import type { Scene, Work } from './scene.ts'
+import { SessionFailed } from './session-failed.ts'
+import { allowedPhases, readSetting, type Setting } from './setting.ts'
+import { findWork } from './steps/find-work.ts'
+import { implement, type Made } from './steps/implement.ts'
+import { orchestrate } from './steps/orchestrate.ts'
+import { announceHalt, type Outcome, settle } from './steps/settle.ts'
+import { prepareSite } from './steps/site.ts'
+import { verify } from './steps/verify.ts'
+
+/** One tick of one loop: find work, implement, verify, orchestrate, settle (contract, section 6). */
+export async function tick(loop: string, deps: Deps, options: { scheduled: boolean }): Promise<TickReport> {
+  const places = loopPlaces(deps.project, loop)
+  if (!listLoops(deps.project).includes(loop)) throw errors.noLoop(loop, knownLoops(deps))
+  const lock = await acquire(places.lock, { waitMs: 0 })
+  if (lock.busy) return { ...common(loop), outcome: 'busy', holder: lock.holder }
+  await using _held = lock
+  subreaper()
+  const setting = readSetting(places, deps.project, deps.home)
+  const before = await recover(places, deps, setting)
+  const report = await attempt({ places, deps, setting, state: before.state, scheduled: options.scheduled })
+  await deps.host.emit('tick:end', { loop, tick: 'tick' in report ? report.tick : 0, outcome: report.outcome })
+  return { ...report, recovered: before.note, warnings: [...setting.warnings, ...report.warnings] }
+}
+
+interface Attempt {
+  places: LoopPlaces
+  deps: Deps
+  setting: Setting
+  state: LoopState | null
+  scheduled: boolean
+}
+
+async function attempt({ places, deps, setting, state, scheduled }: Attempt): Promise<TickReport> {
+  const { config } = setting
+  const startedAt = deps.clock.iso()
+  if (scheduled && config && state?.status === 'running') {
+    const when = { lastTickAt: state.last_tick_at, intervalSeconds: config.schedule.interval_seconds, now: deps.clock.now() }
+    if (!isDue(when)) return { ...common(places.name), outcome: 'not_due', due: nextDue(when).toISOString() }
+  }
+  const run = randomUUID()
+  const passed = await passGate({ places, deps, setting, state, run })
+  if (!passed.gate.ok || !config || !passed.state) {
+    return { ...common(places.name), outcome: 'refused', gate: passed.gate }
+  }
+  const scene: Scene = {
+    deps,
+    places,
+    config,
+    models: setting.models,
+    machine: setting.machine,
+    kept: setting.kept,
+    allowed: allowedPhases(config, setting.kept),
+    repo: setting.repo,
+    run,
+    tick: passed.state.iteration_count + 1,
+    startedAt,
+    ledger: new Ledger(deps.clock),
+    warnings: [],
+  }
+  await deps.host.emit('tick:start', { loop: places.name, tick: scene.tick })
+  const found = await findWork(scene, passed.state)
+  if (!found.work) {
+    touch(places, found.state, { lastTickAt: startedAt })
+    return { ...common(places.name), warnings: scene.warnings, outcome: 'no_work', passed: found.passed }
+  }
+  await deps.host.emit('work:found', { loop: places.name, tick: scene.tick, ...found.work })
+  return workOn(scene, found.state, found.work)
+}
+
+/** Steps 4 to 11 for a claimed task. */
+async function workOn(scene: Scene, claimed: LoopState, work: Work): Promise<TickReport> {
+  ensureFolder(scene.places.outputs)
+  const { site, state } = await prepareSite(scene, claimed)
+  const papers = journalist({ scene, state: claimed, work, site })
+  try {
+    const report = await sessions({ scene, site, work, state, journalist: papers })
+    papers.done()
+    return report
+  } catch (error) {
+    if (error instanceof SessionFailed) {
+      const report = await sessionFailed(scene, state, work, error)
+      papers.done()
+      return report
+    }
+    await giveUp(scene, state, error)
+    throw error
+  }
+}
+
+async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport> {
+  const { scene, work, state } = o
+  const made = await implement(o)
+  const { session } = made
+  if (session.tamper.length > 0) return settle(halted(o, made, tamperHalt(scene, session.tamper)))
+  if (session.failure) throw new SessionFailed('implement', session.failure, [])
+  if (made.outOfScope.length > 0) {
+    const detail = `${made.outOfScope.length} out of scope`
+    return settle(halted(o, made, makeHalt('drift_detected', detail, scene.deps.clock.iso(), made.outOfScope)))
+  }
+  const graded = await verify({ ...o, made })
+  if (graded.tamper.length > 0) return settle(halted(o, made, tamperHalt(scene, graded.tamper)))
+  if ('unreadable' in graded.result) {
+    const detail = `verdict unreadable: ${graded.result.unreadable}`
+    return settle(halted(o, made, makeHalt('verifier_failed', detail, scene.deps.clock.iso())))
+  }
+  const task = readTask(scene.deps.project, work.task)
+  if (!task || !('phase' in task)) throw errors.noTask(work.task, 'it went away during the tick')
+  const decided = await orchestrate({ ...o, task, made, graded: graded.result })
+  const tamper = decided.session?.tamper ?? []
+  return settle({
+    scene,
+    state,
+    work,
+    made,
+    graded: graded.result,
+    intent: decided.intent,
+    verifySession: graded.session?.id ?? null,
+    halt: tamper.length > 0 ? tamperHalt(scene, tamper) : null,
+  })
+}
+
+/** A tick that did work and halts before its end: counted, nothing verified, no operation applied. */
+function halted(o: Parameters<typeof implement>[0], made: Made, halt: Halt): Outcome {
+  const { scene, state, work } = o
+  const intent = { action: 'hold', reason: halt.detail } as const
+  return { scene, state, work, made, graded: null, intent, verifySession: null, halt }
+}
+
+function tamperHalt(scene: Scene, tamper: string[]): Halt {
+  return makeHalt('drift_detected', tamper[0] ?? 'tamper', scene.deps.clock.iso(), tamper)
+}
+
+/** A session that failed is paid for and counted as an error, not as an iteration; too many in a row halt. */
+async function sessionFailed(
+  scene: Scene,
+  state: LoopState,
+  work: Work,
+  error: SessionFailed,
+): Promise<TickReport> {
+  const { places, config, deps, run, tick, startedAt } = scene
+  const at = deps.clock.iso()
+  const spent = scene.ledger.spent()
+  const failed = failTick(state, { at, startedAt, ...spent })
+  const halt =
+    error.tamper.length > 0
+      ? tamperHalt(scene, error.tamper)
+      : failed.consecutive_errors >= config.brakes.max_consecutive_errors
+        ? makeHalt('human_intervention', 'harness_error', at)
+        : null
+  const next = halt ? haltLoop(failed, halt) : failed
+  const data = { tick, task: work.task, phase: work.phase, role: error.role, why: error.failure.why, spent, halt }
+  commit(places, state, next, { type: 'error', run, by: 'tick', at, data, mend: isTamper(halt) })
+  if (halt) await announceHalt(scene, halt)
+  return {
+    ...common(places.name),
+    warnings: scene.warnings,
+    outcome: 'session_failed',
+    tick,
+    role: error.role,
+    task: work.task,
+    why: error.failure.why,
+    fix: error.failure.fix,
+    errorsInARow: failed.consecutive_errors,
+    halt,
+    spent,
+  }
+}
+
+/**
+ * Told to stop, or unable to go on: the work is kept aside, the money charged, run.json taken away. What fails here is
+ * left to the next tick's recovery, which finds run.json still there.
+ */
+async function giveUp({ places, deps, repo, config }: Scene, state: LoopState, cause: unknown): Promise<void> {
+  const run = readRun(places)
+  if (!run || 'problem' in run) return
+  try {
+    const interrupted = cause instanceof Interrupted
+    await abandon({ places, deps, setting: { repo, config }, state, run, interrupted, cause: String(cause) })
+  } catch (error) {
+    deps.progress(`cleaning up failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function common(loop: string) {
+  return { loop, recovered: null, warnings: [] as string[] }
+}
+
+function knownLoops(deps: Deps): string {
+  const loops = listLoops(deps.project)
+  return loops.length === 0 ? 'this project has no loops' : `this project has ${loops.join(', ')}`
+}
