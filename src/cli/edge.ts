@@ -1,0 +1,109 @@
+import { createApp } from '../app.ts'
+import { type ExitCode, errors, exitCodes } from '../errors.ts'
+import { type CommandLine, takeApart, verbIn, wantsJson } from './argv.ts'
+import { checkEnvironment, checkSession, checkTick } from './guard.ts'
+import type { Input } from './input.ts'
+import { write } from './output.ts'
+import { type Signals, watchSignals } from './signals.ts'
+import type { Answer, Verb } from './verb.ts'
+import { verbs } from './verbs.ts'
+
+/** Runs one command line to its end and returns its exit code. Everything it has to say is written by then. */
+export async function run(argv: readonly string[]): Promise<ExitCode> {
+  const signals = watchSignals()
+  const json = wantsJson(argv)
+  let command = 'automaton'
+  try {
+    const words = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv
+    const verb = verbIn(words, verbs)
+    if (verb) command = `automaton ${verb.name}`
+    const line = takeHelpFirst(words, verb)
+    if (line.options.has('help') || !verb) return await help(line)
+    const { matchCall } = await import('./program.ts')
+    return await runVerb(verb, matchCall(verb, line).input, line, signals)
+  } catch (error) {
+    const interrupted = signals.exit()
+    if (interrupted !== null) {
+      write(2, 'automaton: interrupted\n')
+      return interrupted
+    }
+    return await fail(error, command, json)
+  }
+}
+
+/** The tick's rule comes before any other complaint, but help is for everybody. */
+function takeHelpFirst(words: readonly string[], verb: Verb | null): CommandLine {
+  const asked = words.includes('--help') || words.includes('-h')
+  if (verb && !asked) checkTick(verb, process.env)
+  return takeApart(words, verbs)
+}
+
+async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Signals): Promise<ExitCode> {
+  const { openTerminal } = await import('./terminal.ts')
+  const app = createApp({
+    env: process.env,
+    cwd: currentFolder(),
+    version: typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source',
+    project: line.options.get('project')?.[0],
+    progress: (text) => void write(2, `${text}\n`),
+    self:
+      Bun.main.includes('$bunfs') || Bun.main.includes('~BUN')
+        ? [process.execPath]
+        : [process.execPath, Bun.main],
+    signal: verb.waits ? signals.signal : new AbortController().signal,
+    terminal: openTerminal(),
+  })
+  await checkEnvironment(verb, app)
+  await checkSession(verb, app, process.pid)
+  const json = verb.alwaysJson || line.options.has('json')
+  const print = async (answer: Omit<Answer, 'exit'>) =>
+    write(1, await render(answer, json, line.options.has('no-color')))
+  const answer = await verb.run(app, input, async (later) => (await print(later)) === 'written')
+  const written = answer && !answer.silent ? await print(answer) : 'written'
+  const exit = signals.exit() ?? answer?.exit ?? exitCodes.ok
+  if (written !== 'failed' || exit !== exitCodes.ok) return exit
+  throw lost()
+}
+
+async function render(answer: Omit<Answer, 'exit'>, json: boolean, noColor: boolean): Promise<string> {
+  if (json) return (await import('./json.ts')).jsonLine(answer.report)
+  const { openPage } = await import('./page.ts')
+  const text = await answer.text(await openPage(process.env, noColor))
+  return text === '' ? '' : `${text}\n`
+}
+
+async function help(line: CommandLine): Promise<ExitCode> {
+  const version = typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source'
+  if (line.options.has('version') && !line.options.has('help')) return told(`automaton ${version}`)
+  const [{ helpText }, { openPage }] = await Promise.all([import('./help.ts'), import('./page.ts')])
+  const page = await openPage(process.env, line.options.has('no-color'))
+  return told(helpText({ verbs, verb: line.verb, version, page }))
+}
+
+function told(text: string): ExitCode {
+  if (write(1, `${text}\n`) === 'failed') throw lost()
+  return exitCodes.ok
+}
+
+/** An answer that went nowhere is not passed off as done. */
+function lost() {
+  return errors.writeFailed('standard output', 'the answer could not be written')
+}
+
+async function fail(error: unknown, command: string, json: boolean): Promise<ExitCode> {
+  const { failureOf, failureText } = await import('./failure.ts')
+  const failure = failureOf(error, command)
+  write(2, failureText(failure, json))
+  if (failure.exit === exitCodes.bug && process.env.AUTOMATON_DEBUG && error instanceof Error) {
+    write(2, `${error.stack ?? ''}\n`)
+  }
+  return failure.exit
+}
+
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    throw errors.folderMissing('the current folder', 'it was deleted or moved')
+  }
+}

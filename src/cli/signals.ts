@@ -1,0 +1,36 @@
+import { constants } from 'node:os'
+import { type ExitCode, exitCodes } from '../errors.ts'
+
+/** The signals that ask automaton to stop. */
+export interface Signals {
+  /** Aborted at the first of them. Handlers are installed when it is first asked for. */
+  readonly signal: AbortSignal
+  /** The exit code of the signal that came, or null. */
+  exit(): ExitCode | null
+}
+
+const watched = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Watches for signals once a verb that waits asks for it. Any other verb dies of them at once, as programs do; that is
+ * safe because every file is replaced in one step. A second signal ends a watching verb at once, too.
+ */
+export function watchSignals(): Signals {
+  let controller: AbortController | undefined
+  let came: (typeof watched)[number] | null = null
+  const receive = (name: (typeof watched)[number]) => {
+    if (came) process.exit(128 + constants.signals[name])
+    came = name
+    controller?.abort(new DOMException(`interrupted by ${name}`, 'AbortError'))
+  }
+  return {
+    get signal() {
+      if (!controller) {
+        controller = new AbortController()
+        for (const name of watched) process.on(name, () => receive(name))
+      }
+      return controller.signal
+    },
+    exit: () => (came === null ? null : came === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated),
+  }
+}

@@ -1,0 +1,38 @@
+import type { DemoReport } from '../../commands/demo.ts'
+import { field } from '../layout.ts'
+import type { Page } from '../page.ts'
+
+/** What the demo showed, and the way on to one's own repository. */
+export function demoText(
+  { complete, braked, folder, repository, program, seconds }: DemoReport,
+  page: Page,
+): string {
+  const { width, colors } = page
+  const line = (label: string, text: string) => field(label, text, width)
+  return [
+    colors.bold(`Done in ${seconds.toFixed(1)} s, without a model and without a network.`),
+    '',
+    ...line(
+      'finished',
+      `loop ${complete.loop} took ${complete.task} from implement to complete in ${complete.ticks} ticks`,
+    ),
+    ...line('', `its work is on branch ${complete.branch}; main was not touched`),
+    ...line(
+      'braked',
+      `loop ${braked.loop} halted (${braked.halt.reason}: ${braked.halt.files.join(', ')}); approved, it went on to ${braked.after}`,
+    ),
+    ...line('files', folder),
+    '',
+    'Look around:',
+    `  cd ${repository}`,
+    `  git diff main ${complete.branch}`,
+    `  ${program} log ${complete.loop}`,
+    '',
+    'Then with your own repository and agent:',
+    '  cd YOUR-REPOSITORY',
+    '  automaton init',
+    '  automaton create-loop nightly --from-template backlog',
+    '  automaton create-task my-task --brief brief.md',
+    '  automaton tick nightly',
+  ].join('\n')
+}

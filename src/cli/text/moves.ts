@@ -1,0 +1,68 @@
+import type { ApproveTaskReport } from '../../commands/approve-task.ts'
+import type { PersonClaimReport } from '../../commands/claim.ts'
+import type { IntentReport } from '../../commands/intent.ts'
+import type { PauseReport } from '../../commands/pause-loop.ts'
+import type { RepairReport } from '../../commands/repair.ts'
+import type { ResumeReport } from '../../commands/resume-loop.ts'
+import type { SyncReport } from '../../commands/sync.ts'
+import type { TransitionReport } from '../../commands/transition.ts'
+import { wrap } from '../layout.ts'
+import type { Page } from '../page.ts'
+import { safe } from '../safe.ts'
+import { nextLines } from './next.ts'
+
+/** What pausing did. */
+export function pauseText(raw: PauseReport, page: Page): string {
+  const { loop, requested, holder } = safe(raw)
+  if (!requested) return told(`${loop} is paused`, [`automaton resume-loop ${loop}`], page)
+  const text = `a tick of ${loop} is running (${holder}); the loop is paused as soon as it settles`
+  return told(text, [`automaton status ${loop}`], page)
+}
+
+/** What resuming did. */
+export function resumeText(raw: ResumeReport, page: Page): string {
+  const { loop, withdrawn } = safe(raw)
+  const text = withdrawn ? `the pause of ${loop} is taken back; it goes on` : `${loop} is running again`
+  return told(text, [`automaton tick ${loop}`], page)
+}
+
+/** Where the branch starts from now. */
+export function syncText(raw: SyncReport, page: Page): string {
+  const { loop, branch, base_branch, base, kept } = safe(raw)
+  const text = `${branch} starts again from ${base_branch} (${base.slice(0, 12)})`
+  return told(kept ? `${text}; what it had is kept as ${kept}` : text, [`automaton tick ${loop}`], page)
+}
+
+/** What was rebuilt. */
+export function repairText(raw: RepairReport, page: Page): string {
+  const { loop, repaired, problem, halt } = safe(raw)
+  if (!repaired)
+    return told(`${loop} needs no repair: state and log agree`, [`automaton status ${loop}`], page)
+  const text = `${loop} was rebuilt and is halted, so that you look before it goes on. What was wrong: ${problem}`
+  return told(text, [`automaton log ${loop}`, `automaton approve --loop ${loop} --halt ${halt}`], page)
+}
+
+/** The edge that a task took. */
+export function transitionText(raw: TransitionReport | ApproveTaskReport, page: Page): string {
+  const { task, from, to } = safe(raw)
+  return told(`${task}: ${from} → ${to}`, [`automaton task ${task}`], page)
+}
+
+/** Who has a task now. */
+export function claimText(raw: PersonClaimReport, page: Page): string {
+  const { task, claimed_by, loop } = safe(raw)
+  if (claimed_by === null) return told(`${task} is free for the loops`, [], page)
+  const held = loop ? `; loop ${loop} lets go of it at its next tick` : ''
+  return told(`${task} is claimed by ${claimed_by}${held}`, [`automaton release ${task}`], page)
+}
+
+/** The operation that was named. */
+export function intentText(raw: IntentReport, page: Page): string {
+  const { intent } = safe(raw)
+  const what = intent.action === 'transition' ? `transition to ${intent.to}` : intent.action
+  return told(`noted: ${what}. It is applied after this session; end the session now.`, [], page)
+}
+
+function told(text: string, next: string[], page: Page): string {
+  return [...wrap(text, page.width), ...nextLines(next, page)].join('\n')
+}

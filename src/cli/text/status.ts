@@ -1,0 +1,107 @@
+import type { LoopPage, StatusReport } from '../../commands/status.ts'
+import { clip, field, wrap } from '../layout.ts'
+import type { Page } from '../page.ts'
+import { safe } from '../safe.ts'
+import { nextLines } from './next.ts'
+import { clockTime, duration, relative } from './time.ts'
+
+const shownFiles = 10
+
+/** The one page: each loop, tasks that wait for a person, what to type next. */
+export function statusText(raw: StatusReport, page: Page): string {
+  const report = safe(raw)
+  const loops = report.loops.flatMap((loop) => [...loopLines(loop, report.at, page), ''])
+  if (report.loops.length === 0) {
+    return [`no loops yet in ${report.project}`, '', ...nextLines(report.next, page)].join('\n')
+  }
+  const { open, complete, waiting } = report.tasks
+  return [
+    ...loops,
+    `${open} open ${open === 1 ? 'task' : 'tasks'}, ${complete} complete`,
+    ...waiting.map(({ task, reason }) => clip(`  ${task} waits for you: ${reason}`, page.width)),
+  ].join('\n')
+}
+
+function loopLines(loop: LoopPage, now: string, page: Page): string[] {
+  const { width, colors } = page
+  const line = (label: string, text: string | null) => field(label, text, width)
+  return [
+    `${colors.bold(loop.loop)}  ${headline(loop, now, page)}`,
+    ...line('about', loop.description),
+    ...line('why', why(loop)),
+    ...files(loop),
+    ...line('task', loop.task && `${loop.task}${loop.phase ? `, ${loop.phase}` : ''}`),
+    ...line('last tick', lastTick(loop, now)),
+    ...line('hint', loop.last_verdict?.next_hint ?? null),
+    ...line('scores', scores(loop)),
+    ...line(
+      'ticks',
+      `${loop.iteration} of ${loop.max_iterations ?? '?'} since the last approval, ${loop.ticks} in all`,
+    ),
+    ...line('spent', spent(loop)),
+    ...line('next tick', nextTick(loop, now)),
+    ...line('limits', limits(loop)),
+    ...loop.warnings.flatMap((text) => wrap(`  warning: ${text}`, width).map(colors.yellow)),
+    ...loop.problems.flatMap(({ what, fix }) => wrap(`  problem: ${what}; ${fix}`, width).map(colors.red)),
+    ...nextLines(loop.next, page).map((text) => `  ${text}`),
+  ]
+}
+
+function headline(
+  { status, running, halt, pause_requested }: LoopPage,
+  now: string,
+  { colors }: Page,
+): string {
+  const pausing = pause_requested ? ', pausing after this tick' : ''
+  if (running)
+    return colors.cyan(
+      `tick ${running.tick}: ${running.step}, since ${relative(running.since, now)}${pausing}`,
+    )
+  if (halt) return colors.red(`halted: ${halt.reason}`)
+  if (status === null) return colors.red('its state cannot be read')
+  return status === 'running' ? colors.green('running, waiting for its next tick') : status
+}
+
+function why({ halt }: LoopPage): string | null {
+  return halt && `${halt.detail || halt.reason}, ${clockTime(halt.at)} (halt ${halt.id})`
+}
+
+function files({ halt }: LoopPage): string[] {
+  if (!halt) return []
+  const more = halt.files.length - shownFiles
+  const names = halt.files.slice(0, shownFiles).map((file) => `              ${file}`)
+  return more > 0 ? [...names, `              and ${more} more`] : names
+}
+
+function lastTick({ last_verdict: verdict, last_tick_at: at }: LoopPage, now: string): string {
+  if (!verdict) return relative(at, now)
+  const grade = `${verdict.pass ? 'pass' : 'fail'} ${verdict.score.toFixed(2)}`
+  const reasons = verdict.reasons.slice(0, 3).join('; ')
+  return `${relative(at, now)}: tick ${verdict.tick}, ${verdict.task} ${verdict.phase}, ${grade}${reasons ? `: ${reasons}` : ''}`
+}
+
+function scores({ scores: list, trend }: LoopPage): string | null {
+  if (list.length < 2) return null
+  return `${list.map((score) => score.toFixed(2)).join(' ')} (${trend})`
+}
+
+function spent({
+  spent: { usd, tokens, wall_seconds, reported },
+  remaining_budget_usd: left,
+}: LoopPage): string {
+  const cap = left === null ? '' : `, $${left.toFixed(2)} left`
+  return `${reported ? '' : 'at least '}$${usd.toFixed(2)}, ${tokens} tokens, ${duration(wall_seconds)} since the last approval${cap}`
+}
+
+function nextTick(
+  { next_tick_at: at, interval_seconds: interval, status }: LoopPage,
+  now: string,
+): string | null {
+  if (status !== 'running') return null
+  if (at === null) return 'when you say so'
+  return `${relative(at, now)}, every ${duration(interval ?? 0)}, where a schedule or the daemon runs`
+}
+
+function limits({ containment: { tier, where, scope } }: LoopPage): string {
+  return `${tier}: works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
+}

@@ -1,0 +1,48 @@
+import type { App } from '../app.ts'
+import { errors } from '../errors.ts'
+import type { LoopState } from '../machine/state.ts'
+import { completeAhead, load } from '../store/journal.ts'
+import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
+import { acquire } from '../store/lock.ts'
+import { listLoops } from '../store/loops.ts'
+import { writeTask } from '../store/tasks.ts'
+
+/** How long a command waits for a loop that is busy, in milliseconds. */
+export const lockWaitMs = 5000
+
+/** The files of a loop that exists. Throws `bad_name` and `no_loop`. */
+export function existingLoop(project: Project, name: string): LoopPlaces {
+  const places = loopPlaces(project, name)
+  const known = listLoops(project)
+  if (known.includes(name)) return places
+  throw errors.noLoop(
+    name,
+    known.length === 0 ? 'this project has no loops' : `this project has ${known.join(', ')}`,
+  )
+}
+
+/**
+ * Runs something while nobody else can change the loop. An unfinished write of the last writer is completed first.
+ * Throws `busy` after five seconds, and `state_damaged` for a loop without state.
+ */
+export async function withLoop<T>(
+  app: App,
+  places: LoopPlaces,
+  use: (state: LoopState) => T | Promise<T>,
+): Promise<T> {
+  const lock = await acquire(places.lock, { waitMs: lockWaitMs })
+  if (lock.busy) throw errors.busy(places.name, lock.holder)
+  await using _held = lock
+  return await use(stateOf(app.project(), places))
+}
+
+/** The loop's state, finished if its last writer died between log and state. The caller holds the lock. */
+export function stateOf(project: Project, places: LoopPlaces): LoopState {
+  const loaded = load(places, { repair: true })
+  if (loaded.kind === 'untracked') {
+    throw errors.stateDamaged(places.state, 'it is missing, and so is the log', places.name)
+  }
+  if (!loaded.ahead) return loaded.state
+  if (loaded.ahead.task) writeTask(project, loaded.ahead.task)
+  return completeAhead(places, loaded)
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs'
+import type { App } from '../app.ts'
+import { listTemplates } from '../assets/templates.ts'
+import { AutomatonError } from '../errors.ts'
+import { findProject, type Project } from '../store/layout.ts'
+import { ensureIgnore, listLoops } from '../store/loops.ts'
+import { findRepository } from '../system/repository.ts'
+import { findBranches } from './base-branch.ts'
+import { type FoundHarness, findHarnesses, findTestCommand } from './look-around.ts'
+
+/** What `init` made and found. */
+export interface InitReport {
+  project: string
+  /** False when the folder was there already. */
+  created: boolean
+  git: boolean
+  base_branch: string | null
+  /** True for a repository without a commit. */
+  unborn: boolean
+  test_command: string | null
+  harnesses: FoundHarness[]
+  loops: string[]
+  templates: string[]
+  /** What to type next, in order. */
+  next: string[]
+}
+
+/** Makes `.automaton/` in this repository, or in this folder where there is none, and looks around. */
+export async function init(app: App): Promise<InitReport> {
+  const project = projectHere(app)
+  const created = !existsSync(project.automaton)
+  ensureIgnore(project)
+  const repo = findRepository(project.root)
+  const branches = repo ? await findBranches(repo) : { base: null, unborn: false }
+  const harnesses = findHarnesses(app.env.PATH ?? '')
+  const loops = listLoops(project)
+  const report = { git: repo !== null, base_branch: branches.base, unborn: branches.unborn, harnesses, loops }
+  return {
+    project: project.root,
+    created,
+    ...report,
+    test_command: findTestCommand(project.root),
+    templates: listTemplates(app.home),
+    next: nextSteps(report),
+  }
+}
+
+/** A folder that is no project yet becomes one. */
+function projectHere(app: App): Project {
+  try {
+    return app.project()
+  } catch (error) {
+    if (!(error instanceof AutomatonError) || error.code !== 'no_project') throw error
+    return findProject({ cwd: app.cwd, home: app.home, flag: app.cwd })
+  }
+}
+
+function nextSteps(
+  found: Pick<InitReport, 'git' | 'unborn' | 'base_branch' | 'harnesses' | 'loops'>,
+): string[] {
+  const [loop] = found.loops
+  if (loop) return [`automaton status ${loop}`]
+  const first = found.harnesses[0]?.name
+  const options = [
+    first && first !== 'opencode' ? ` --harness ${first}` : '',
+    found.git && found.base_branch === null ? ' --base BRANCH' : '',
+    found.git ? '' : ' --no-worktree',
+  ].join('')
+  return [
+    ...(found.unborn ? ['git commit --allow-empty -m "first commit"'] : []),
+    `automaton create-loop nightly --from-template backlog${options}`,
+    'automaton create-task first-task --brief brief.md',
+    'automaton tick nightly',
+  ]
+}

@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs'
+import type { Phase } from '../api/work.ts'
+import type { App } from '../app.ts'
+import { remainingBudget, remainingIterations } from '../machine/brakes.ts'
+import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
+import { readBounded } from '../store/atomic.ts'
+import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
+import { listTasks } from '../store/tasks.ts'
+import { findRepository } from '../system/repository.ts'
+import { existingLoop } from './held.ts'
+import { type LoopFacts, loopFacts } from './loop-facts.ts'
+import { type Trend, trendOf } from './loop-list.ts'
+import { nextCommands } from './next-commands.ts'
+
+/** The one page about a loop. */
+export interface LoopPage {
+  loop: string
+  /** Null: there is no readable state. */
+  status: LoopStatus | null
+  description: string
+  task: string | null
+  phase: Phase | null
+  /** The tick at work now; null when none is. */
+  running: { tick: number; step: string; since: string; pid: number } | null
+  pause_requested: boolean
+  halt: Halt | null
+  ticks: number
+  iteration: number
+  max_iterations: number | null
+  remaining_iterations: number | null
+  /** Since the last approval. */
+  spent: { usd: number; tokens: number; wall_seconds: number; reported: boolean }
+  remaining_budget_usd: number | null
+  last_verdict: LoopState['last_verdict']
+  scores: number[]
+  trend: Trend | null
+  last_tick_at: string | null
+  next_tick_at: string | null
+  interval_seconds: number | null
+  /** Where sessions may write, and what keeps them there. */
+  containment: { tier: 'T0'; where: 'worktree' | 'checkout' | 'folder without git'; scope: string[] }
+  warnings: string[]
+  problems: LoopFacts['problems']
+  /** What a person types next, the likeliest first. */
+  next: string[]
+}
+
+/** One page, or the project's. */
+export interface StatusReport {
+  at: string
+  project: string
+  loops: LoopPage[]
+  tasks: { open: number; complete: number; waiting: { task: string; reason: string }[] }
+  next: string[]
+}
+
+/** What the loops are doing, why they halted, and what to type next. Reads only. */
+export function status(app: App, o: { loop: string | null }): StatusReport {
+  const project = app.project()
+  const names = o.loop === null ? listLoops(project) : [existingLoop(project, o.loop).name]
+  const now = app.clock.now()
+  const loops = names.map((name) => page(project, loopFacts(loopPlaces(project, name), now)))
+  const { tracked } = listTasks(project)
+  const waiting = tracked.filter((task) => task.phase === 'human_intervention' || task.phase === 'design')
+  return {
+    at: app.clock.iso(),
+    project: project.root,
+    loops,
+    tasks: {
+      open: tracked.filter((task) => task.phase !== 'complete').length,
+      complete: tracked.filter((task) => task.phase === 'complete').length,
+      waiting: waiting.map(({ task, phase, blocked_reason }) => ({ task, reason: blocked_reason ?? phase })),
+    },
+    next:
+      loops.length === 0
+        ? ['automaton create-loop nightly --from-template backlog']
+        : loops.flatMap((l) => l.next),
+  }
+}
+
+function page(project: Project, facts: LoopFacts): LoopPage {
+  const { places, state, config, run, isTicking } = facts
+  return {
+    loop: places.name,
+    status: state?.status ?? null,
+    description: config?.description ?? '',
+    task: state?.current_task ?? null,
+    phase: state?.current_phase ?? null,
+    running:
+      run && isTicking
+        ? { tick: run.tick, step: run.step, since: run.started_at, pid: run.automaton.pid }
+        : null,
+    pause_requested: facts.isPauseRequested,
+    halt: state?.halt ?? null,
+    ticks: state?.iteration_count ?? 0,
+    iteration: state ? state.iteration_count - state.iteration_base : 0,
+    max_iterations: config?.brakes.max_iterations ?? null,
+    remaining_iterations: state && config ? remainingIterations(state, config.brakes) : null,
+    spent: spent(state),
+    remaining_budget_usd: state && config ? remainingBudget(state, config.brakes) : null,
+    last_verdict: state?.last_verdict ?? null,
+    scores: state?.score_history ?? [],
+    trend: trendOf(state?.score_history ?? [], config?.brakes.score_epsilon ?? 0.01),
+    last_tick_at: state?.last_tick_at ?? null,
+    next_tick_at: facts.nextTickAt,
+    interval_seconds: config?.schedule.interval_seconds ?? null,
+    containment: containment(project, facts),
+    warnings: warnings(project, facts),
+    problems: facts.problems,
+    next: nextCommands(facts),
+  }
+}
+
+function spent(state: LoopState | null): LoopPage['spent'] {
+  if (!state) return { usd: 0, tokens: 0, wall_seconds: 0, reported: true }
+  return {
+    usd: state.cost.usd - state.cost_base.usd,
+    tokens: state.cost.tokens - state.cost_base.tokens,
+    wall_seconds: state.wall_seconds - state.wall_base,
+    reported: state.cost.reported,
+  }
+}
+
+function containment(project: Project, { config }: LoopFacts): LoopPage['containment'] {
+  const scope = config?.blast_radius.file_scope ?? []
+  if (config?.blast_radius.worktree !== false) return { tier: 'T0', where: 'worktree', scope }
+  return { tier: 'T0', where: hasGit(project) ? 'checkout' : 'folder without git', scope }
+}
+
+function warnings(project: Project, { places, run, isTicking, config }: LoopFacts): string[] {
+  const list: string[] = []
+  if (run && !isTicking) list.push('the last tick did not finish; the next one cleans up after it')
+  if (config?.blast_radius.worktree === false && !hasGit(project)) {
+    list.push('there is no git repository: changes out of scope are not noticed')
+  }
+  const missed = lastScheduled(places)
+  if (missed) list.push(`the scheduler said: ${missed}`)
+  return list
+}
+
+function hasGit(project: Project): boolean {
+  return findRepository(project.root) !== null
+}
+
+/** The last line of `scheduled.log`: why a scheduled tick did not run. */
+function lastScheduled(places: LoopPlaces): string | null {
+  if (!existsSync(places.scheduledLog)) return null
+  try {
+    return (
+      readBounded(places.scheduledLog, 1 << 20)
+        ?.trimEnd()
+        .split('\n')
+        .at(-1) || null
+    )
+  } catch {
+    return 'scheduled.log cannot be read'
+  }
+}

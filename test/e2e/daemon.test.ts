@@ -1,0 +1,67 @@
+import { expect, test } from 'bun:test'
+import { binary, callEnv } from '../helpers/cli.ts'
+import { goodAgent, makeProject, type TestProject } from '../helpers/project.ts'
+
+/** Starts the daemon; `stop` ends it with SIGTERM and gives its exit code. */
+function startDaemon(p: TestProject, ...args: string[]) {
+  const child = Bun.spawn([binary, 'daemon', ...args], {
+    cwd: p.root,
+    env: callEnv({ cwd: p.root, home: p.home }),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  return {
+    async stop() {
+      child.kill('SIGTERM')
+      await child.exited
+      return child.exitCode
+    },
+  }
+}
+
+async function until(condition: () => boolean, seconds = 40): Promise<void> {
+  const limit = Date.now() + seconds * 1000
+  while (!condition()) {
+    if (Date.now() > limit) throw new Error('it did not happen in time')
+    await Bun.sleep(25)
+  }
+}
+
+test('the daemon takes one task from implement to complete, unattended', async () => {
+  using p = await makeProject({
+    createArgs: ['--task', 'fix-it'],
+    loop: { schedule: { kind: 'daemon', interval_seconds: 1 } },
+  })
+  const daemon = startDaemon(p, p.loop)
+  await until(() => p.state().status === 'complete')
+  expect(await daemon.stop()).toBe(143)
+  expect(p.task().phase).toBe('complete')
+  expect(p.task().history.map((entry: { to: string }) => entry.to)).toEqual([
+    'implement',
+    'code_review',
+    'bug_hunt',
+    'adversarial_review',
+    'referee',
+    'complete',
+  ])
+  expect(p.state()).toMatchObject({ iteration_count: 5, current_task: null })
+  expect(p.git('rev-list', '--count', 'main..automaton/nightly')).toBe('5')
+}, 60_000)
+
+test('SIGTERM to the daemon ends the session that runs, and the work is kept', async () => {
+  using p = await makeProject({
+    loop: { schedule: { kind: 'daemon', interval_seconds: 1 } },
+    scenario: { implement: `echo half >> src/work.txt; echo started > ${'$AUTOMATON_HOME'}.started; sleep 100` },
+  })
+  const daemon = startDaemon(p)
+  await until(() => Bun.spawnSync(['sh', '-c', `test -e '${p.home}/.automaton.started'`]).exitCode === 0)
+  const started = Date.now()
+  expect(await daemon.stop()).toBe(143)
+  expect(Date.now() - started).toBeLessThan(8000)
+  expect(p.state()).toMatchObject({ status: 'running', iteration_count: 0, incomplete_ticks: 0 })
+  const kept = p.git('for-each-ref', '--format=%(refname)', 'refs/automaton/recovered')
+  expect(kept).toStartWith('refs/automaton/recovered/')
+  expect(p.git('show', `${kept}:src/work.txt`)).toContain('half')
+  p.script({ implement: goodAgent.implement ?? '' })
+  expect((await p.tick('--json')).json()).toMatchObject({ outcome: 'worked', to: 'code_review' })
+}, 60_000)

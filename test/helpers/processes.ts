@@ -1,0 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Command lines of the running processes whose environment holds `NAME=value`; Linux only. */
+export function processesWith(variable: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(variable))
+    .map((pid) => `${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()}`)
+}
+
+/** A process may end, or be another user's, between the listing and the look. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
