@@ -64,7 +64,9 @@ function dueLoops(deps: Deps, options: DaemonOptions, running: ReadonlyMap<strin
 
 async function runTick(loop: string, deps: Deps, options: DaemonOptions): Promise<void> {
   const argv = [...deps.self, 'tick', loop, '--project', deps.project.root]
-  const env = Object.fromEntries(Object.entries(deps.env).filter((e): e is [string, string] => e[1] !== undefined))
+  const env = Object.fromEntries(
+    Object.entries(deps.env).filter((e): e is [string, string] => e[1] !== undefined),
+  )
   const result = await exec({ argv, cwd: deps.project.root, env, signal: deps.signal, graceMs: tickGraceMs })
   options.onTick({ loop, exitCode: result.exitCode, output: result.stdout || result.stderr })
 }

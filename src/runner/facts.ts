@@ -115,7 +115,11 @@ async function refusalOf({ config, problem, repo }: Setting, deps: Deps): Promis
     const branch = config.blast_radius.base_branch
     if (!(await resolveCommit(repo, `refs/heads/${branch}`))) {
       const why = `${repo.toplevel} has no commit on a branch ${branch}`
-      return { kind: 'no_base_branch', why, fix: 'set blast_radius.base_branch in loop.json to a branch that exists' }
+      return {
+        kind: 'no_base_branch',
+        why,
+        fix: 'set blast_radius.base_branch in loop.json to a branch that exists',
+      }
     }
   }
   return harnessRefusal(config, deps)

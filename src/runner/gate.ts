@@ -1,4 +1,4 @@
-import { type GateResult, checkGate } from '../machine/gate.ts'
+import { checkGate, type GateResult } from '../machine/gate.ts'
 import { completeLoop, haltLoop, releaseTask } from '../machine/loop.ts'
 import type { LoopState } from '../machine/state.ts'
 import { commit } from '../store/journal.ts'
@@ -17,7 +17,10 @@ export async function passGate(
   switch (gate.effect) {
     case 'release': {
       const data = { task: state.current_task, why: gate.detail }
-      return { gate, state: commit(places, state, releaseTask(state, at), { type: 'release', data, ...record }) }
+      return {
+        gate,
+        state: commit(places, state, releaseTask(state, at), { type: 'release', data, ...record }),
+      }
     }
     case 'complete':
       return {
@@ -28,7 +31,11 @@ export async function passGate(
       if (!gate.halt_reason) throw new Error('a gate that halts names its reason')
       const files = gate.out_of_scope_files
       const halt = { id: newHaltId(), reason: gate.halt_reason, detail: gate.detail, files, at }
-      const next = commit(places, state, haltLoop(state, halt), { type: 'halt', data: { ...halt }, ...record })
+      const next = commit(places, state, haltLoop(state, halt), {
+        type: 'halt',
+        data: { ...halt },
+        ...record,
+      })
       await deps.host.emit('halt', {
         loop: places.name,
         reason: halt.reason,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Death } from '../api/hooks.ts'
 import type { Halt } from '../machine/state.ts'
+import type { Scene } from './scene.ts'
 
 const consonants = 'bdfghjklmnprstvz'
 const vowels = 'aeiou'
@@ -21,4 +22,14 @@ export function makeHalt(reason: Death, detail: string, at: string, files: strin
 /** Whether a halt is about something that was tampered with; such a record may have to mend the log that it joins. */
 export function isTamper(halt: Halt | null): boolean {
   return halt?.detail.startsWith('tamper:') ?? false
+}
+
+/** The halt for what a session was caught at; null for an honest one. */
+export function caughtAt(
+  { deps }: Pick<Scene, 'deps'>,
+  { tamper, primary }: { tamper: string[]; primary: string[] },
+): Halt | null {
+  const at = deps.clock.iso()
+  if (tamper[0] !== undefined) return makeHalt('drift_detected', tamper[0], at, tamper)
+  return primary.length > 0 ? makeHalt('drift_detected', 'primary checkout changed', at, primary) : null
 }

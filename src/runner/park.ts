@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import type { Repository } from '../system/repository.ts'
 import { resolveCommit } from '../system/git.ts'
+import type { Repository } from '../system/repository.ts'
 import { snapshot } from '../system/snapshot.ts'
 import { commitWorktree, headOf, keep, restoreWorktree } from '../system/worktree.ts'
 
@@ -29,7 +29,15 @@ export async function park({ repo, worktree, back, ref, at, why }: Parking): Pro
     return false
   }
   const tip = dirty
-    ? await commitWorktree({ repo, worktree, tree: now.tree, branch: null, parent: head ?? back, message: why, at })
+    ? await commitWorktree({
+        repo,
+        worktree,
+        tree: now.tree,
+        branch: null,
+        parent: head ?? back,
+        message: why,
+        at,
+      })
     : head
   if (tip) await keep({ repo, ref, commit: tip })
   await restoreWorktree({ repo, worktree, commit: back })

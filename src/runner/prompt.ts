@@ -58,7 +58,9 @@ export function renderPrompt(
     budgetTokens: Math.floor(window * promptShare),
     marker: randomBytes(6).toString('hex'),
   })
-  const warnings = rendered.cut.map((what) => `${role} prompt: ${what} was cut to fit a window of ${window} tokens`)
+  const warnings = rendered.cut.map(
+    (what) => `${role} prompt: ${what} was cut to fit a window of ${window} tokens`,
+  )
   return { text: rendered.text, values: { ...values }, warnings }
 }
 

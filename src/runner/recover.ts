@@ -95,12 +95,23 @@ export async function abandon(o: {
         ? makeHalt('human_intervention', 'repeated_crash', at)
         : null
   const next = halt && state.status === 'running' ? haltLoop(state, halt) : state
-  const data = { tick: run.tick, task: run.task, phase: run.phase, step: run.step, cause: o.cause ?? null, kept, halt: next.halt }
+  const data = {
+    tick: run.tick,
+    task: run.task,
+    phase: run.phase,
+    step: run.step,
+    cause: o.cause ?? null,
+    kept,
+    halt: next.halt,
+  }
   const type = o.interrupted ? 'interrupted' : 'incomplete'
   const written = commit(places, o.state, next, { type, run: run.run, by: 'recovery', at, data })
   clearRun(places)
   const work = kept ? `; its work is kept as ${kept}` : ''
-  return { state: written, note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}` }
+  return {
+    state: written,
+    note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}`,
+  }
 }
 
 function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {

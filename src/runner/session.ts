@@ -10,8 +10,8 @@ import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
 import { runFolder } from '../system/snapshot.ts'
 import { Interrupted } from './interrupt.ts'
-import { renderPrompt } from './prompt.ts'
 import type { Journalist } from './journalist.ts'
+import { renderPrompt } from './prompt.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { agentBin } from './self.ts'
 
@@ -219,9 +219,11 @@ function failureOf(role: Role, result: ExecResult, report: SessionReport): Sessi
   const log = `look at the ${role} log in outputs/`
   if (result.ended === 'timeout') return { why: 'it ran past harness.timeout_seconds', fix: log }
   if (result.ended === 'idle') return { why: 'it said nothing for harness.idle_seconds', fix: log }
-  if (report.error) return { why: report.error.message, fix: report.error.kind === 'login' ? 'log the agent in' : log }
+  if (report.error)
+    return { why: report.error.message, fix: report.error.kind === 'login' ? 'log the agent in' : log }
   if (result.signal) return { why: `it was killed by ${result.signal}`, fix: log }
-  if (result.exitCode !== 0) return { why: `it exited with ${result.exitCode}: ${lastLine(result.stderr)}`, fix: log }
+  if (result.exitCode !== 0)
+    return { why: `it exited with ${result.exitCode}: ${lastLine(result.stderr)}`, fix: log }
   if (!report.finished) return { why: 'it exited with 0 but without its closing event', fix: log }
   return null
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Phase } from '../api/work.ts'
-import { loadConfigMd, type MachineConfig } from '../config/machine.ts'
 import { loadLoopConfig } from '../config/loop.ts'
+import { loadConfigMd, type MachineConfig } from '../config/machine.ts'
 import { loadModels, loadProjectConfig } from '../config/project.ts'
 import { AutomatonError } from '../errors.ts'
 import type { LoopConfig, Models } from '../machine/config.ts'

@@ -13,7 +13,7 @@ import { readTask } from '../store/tasks.ts'
 import { subreaper } from '../system/native.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
-import { isTamper, makeHalt } from './halt.ts'
+import { caughtAt, isTamper, makeHalt } from './halt.ts'
 import { Interrupted } from './interrupt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
@@ -40,7 +40,11 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   const setting = readSetting(places, deps.project, deps.home)
   const before = await recover(places, deps, setting)
   const report = await attempt({ places, deps, setting, state: before.state, scheduled: options.scheduled })
-  await deps.host.emit('tick:end', { loop, tick: 'tick' in report ? report.tick : 0, outcome: report.outcome })
+  await deps.host.emit('tick:end', {
+    loop,
+    tick: 'tick' in report ? report.tick : 0,
+    outcome: report.outcome,
+  })
   return { ...report, recovered: before.note, warnings: [...setting.warnings, ...report.warnings] }
 }
 
@@ -56,7 +60,11 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
   const { config } = setting
   const startedAt = deps.clock.iso()
   if (scheduled && config && state?.status === 'running') {
-    const when = { lastTickAt: state.last_tick_at, intervalSeconds: config.schedule.interval_seconds, now: deps.clock.now() }
+    const when = {
+      lastTickAt: state.last_tick_at,
+      intervalSeconds: config.schedule.interval_seconds,
+      now: deps.clock.now(),
+    }
     if (!isDue(when)) return { ...common(places.name), outcome: 'not_due', due: nextDue(when).toISOString() }
   }
   const run = randomUUID()
@@ -113,14 +121,17 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   const { scene, work, state } = o
   const made = await implement(o)
   const { session } = made
-  if (session.tamper.length > 0) return settle(halted(o, made, tamperHalt(scene, session.tamper)))
-  if (session.failure) throw new SessionFailed('implement', session.failure, [])
+  const caught = caughtAt(scene, session)
+  if (caught) return settle(halted(o, made, caught))
+  if (session.failure) throw new SessionFailed('implement', session.failure, null)
   if (made.outOfScope.length > 0) {
     const detail = `${made.outOfScope.length} out of scope`
-    return settle(halted(o, made, makeHalt('drift_detected', detail, scene.deps.clock.iso(), made.outOfScope)))
+    return settle(
+      halted(o, made, makeHalt('drift_detected', detail, scene.deps.clock.iso(), made.outOfScope)),
+    )
   }
   const graded = await verify({ ...o, made })
-  if (graded.tamper.length > 0) return settle(halted(o, made, tamperHalt(scene, graded.tamper)))
+  if (graded.halt) return settle(halted(o, made, graded.halt))
   if ('unreadable' in graded.result) {
     const detail = `verdict unreadable: ${graded.result.unreadable}`
     return settle(halted(o, made, makeHalt('verifier_failed', detail, scene.deps.clock.iso())))
@@ -128,7 +139,6 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   const task = readTask(scene.deps.project, work.task)
   if (!task || !('phase' in task)) throw errors.noTask(work.task, 'it went away during the tick')
   const decided = await orchestrate({ ...o, task, made, graded: graded.result })
-  const tamper = decided.session?.tamper ?? []
   return settle({
     scene,
     state,
@@ -137,7 +147,7 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
     graded: graded.result,
     intent: decided.intent,
     verifySession: graded.session?.id ?? null,
-    halt: tamper.length > 0 ? tamperHalt(scene, tamper) : null,
+    halt: decided.session ? caughtAt(scene, decided.session) : null,
   })
 }
 
@@ -146,10 +156,6 @@ function halted(o: Parameters<typeof implement>[0], made: Made, halt: Halt): Out
   const { scene, state, work } = o
   const intent = { action: 'hold', reason: halt.detail } as const
   return { scene, state, work, made, graded: null, intent, verifySession: null, halt }
-}
-
-function tamperHalt(scene: Scene, tamper: string[]): Halt {
-  return makeHalt('drift_detected', tamper[0] ?? 'tamper', scene.deps.clock.iso(), tamper)
 }
 
 /** A session that failed is paid for and counted as an error, not as an iteration; too many in a row halt. */
@@ -163,14 +169,18 @@ async function sessionFailed(
   const at = deps.clock.iso()
   const spent = scene.ledger.spent()
   const failed = failTick(state, { at, startedAt, ...spent })
-  const halt =
-    error.tamper.length > 0
-      ? tamperHalt(scene, error.tamper)
-      : failed.consecutive_errors >= config.brakes.max_consecutive_errors
-        ? makeHalt('human_intervention', 'harness_error', at)
-        : null
+  const isTooMany = failed.consecutive_errors >= config.brakes.max_consecutive_errors
+  const halt = error.halt ?? (isTooMany ? makeHalt('human_intervention', 'harness_error', at) : null)
   const next = halt ? haltLoop(failed, halt) : failed
-  const data = { tick, task: work.task, phase: work.phase, role: error.role, why: error.failure.why, spent, halt }
+  const data = {
+    tick,
+    task: work.task,
+    phase: work.phase,
+    role: error.role,
+    why: error.failure.why,
+    spent,
+    halt,
+  }
   commit(places, state, next, { type: 'error', run, by: 'tick', at, data, mend: isTamper(halt) })
   if (halt) await announceHalt(scene, halt)
   return {
@@ -192,7 +202,11 @@ async function sessionFailed(
  * Told to stop, or unable to go on: the work is kept aside, the money charged, run.json taken away. What fails here is
  * left to the next tick's recovery, which finds run.json still there.
  */
-async function giveUp({ places, deps, repo, config }: Scene, state: LoopState, cause: unknown): Promise<void> {
+async function giveUp(
+  { places, deps, repo, config }: Scene,
+  state: LoopState,
+  cause: unknown,
+): Promise<void> {
   const run = readRun(places)
   if (!run || 'problem' in run) return
   try {

@@ -1,3 +1,9 @@
+import { peek } from '../store/journal.ts'
+import { loopPlaces } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
+import { readRun } from '../store/run.ts'
+import { changedPrimary, primaryRecord } from '../system/primary.ts'
+import type { Repository } from '../system/repository.ts'
 import { compareRepository, recordRepository } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { branchOf } from './facts.ts'
@@ -7,39 +13,75 @@ import { runSession, type SessionOutcome, type SessionSpec } from './session.ts'
 /** A session with what it was caught at: `tamper:<what>` names, empty for an honest one. */
 export interface WatchedOutcome extends SessionOutcome {
   tamper: string[]
+  /** Files of the person's checkout that changed meanwhile, where `blast_radius.primary` says to halt. */
+  primary: string[]
 }
 
-/** Runs a session between two looks at the brakes and at the repository's refs, hooks and configuration. */
+/** Runs a session between two looks at what it must leave alone: the brakes, the repository, the person's checkout. */
 export async function watchedSession(spec: SessionSpec): Promise<WatchedOutcome> {
   const { scene, site, work, role } = spec
   const brakes = readBrakes(scene, work)
-  const repository = await readRepository(scene, site)
+  const repository = scene.repo ? await watchRepository(scene, scene.repo, site) : null
   spec.journalist.step(role, brakes)
   const outcome = await runSession(spec)
-  const tamper = changedBrakes(brakes, readBrakes(scene, work))
-  if (scene.repo && repository) {
-    const after = await readRepository(scene, site)
-    if (after) tamper.push(...(await compareRepository(repository, after, repositoryOptions(scene, site))))
-  }
-  return { ...outcome, tamper: tamper.map((what) => `tamper:${what}`) }
+  const changed = changedBrakes(brakes, readBrakes(scene, work))
+  const found = (await repository?.look()) ?? { tamper: [], primary: [] }
+  const tamper = [...changed, ...found.tamper].map((what) => `tamper:${what}`)
+  return { ...outcome, tamper, primary: reportPrimary(scene, found.primary) }
 }
 
 function readBrakes({ places, deps }: Scene, work: Work) {
   return recordBrakes({ places, project: deps.project, home: deps.home, task: work.task })
 }
 
-async function readRepository(scene: Scene, site: Site) {
-  return scene.repo ? recordRepository(repositoryOptions(scene, site)) : null
-}
-
-function repositoryOptions({ repo, places, config }: Scene, site: Site) {
-  if (!repo) throw new Error('a site without git has no repository to watch')
-  const worktree = site.kind === 'worktree' ? places.worktree : null
-  return {
+/** Records the repository now; `look` tells what changed since. */
+async function watchRepository(scene: Scene, repo: Repository, site: Site) {
+  const isWorktree = site.kind === 'worktree'
+  const options = {
     repo,
-    worktree,
-    branch: branchOf(places.name),
-    baseBranch: config.blast_radius.base_branch,
+    worktree: isWorktree ? scene.places.worktree : null,
+    branch: branchOf(scene.places.name),
+    baseBranch: scene.config.blast_radius.base_branch,
     verified: site.start,
   }
+  const loops = otherLoops(scene)
+  const before = await recordRepository(options)
+  const primary = isWorktree ? await primaryRecord(repo) : null
+  return {
+    async look() {
+      const after = await recordRepository(options)
+      const busyLoops = movedSince(loops, otherLoops(scene))
+      const tamper = await compareRepository(before, after, { ...options, busyLoops })
+      const changed = primary ? changedPrimary(primary, await primaryRecord(repo, primary)) : []
+      return { tamper, primary: changed }
+    },
+  }
+}
+
+/** How far each other loop of the project has come, so that its own work is not taken for this session's. */
+function otherLoops({ deps, places }: Scene): Map<string, string> {
+  const others = listLoops(deps.project).filter((name) => name !== places.name)
+  return new Map(
+    others.map((name) => {
+      const other = loopPlaces(deps.project, name)
+      const running = readRun(other) !== null
+      return [name, running ? 'running' : `at ${peek(other).state?.seq ?? 'nothing'}`]
+    }),
+  )
+}
+
+function movedSince(before: Map<string, string>, after: Map<string, string>): string[] {
+  const names = new Set([...before.keys(), ...after.keys()])
+  return [...names].filter((name) => before.get(name) !== after.get(name) || after.get(name) === 'running')
+}
+
+/** People edit their own checkout while a loop runs, so this is only said, unless the loop is told to halt for it. */
+function reportPrimary(scene: Scene, changed: string[]): string[] {
+  if (changed.length === 0) return []
+  if (scene.config.blast_radius.primary === 'halt') return changed
+  const shown = changed.slice(0, 10).join(', ')
+  scene.warnings.push(
+    `the primary checkout changed during a session: ${shown}${changed.length > 10 ? ', …' : ''}`,
+  )
+  return []
 }

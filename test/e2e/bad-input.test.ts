@@ -149,7 +149,9 @@ describe('what is around the loop', () => {
   })
 
   test('a context window below the floor is refused, and nothing is written', async () => {
-    using p = await makeProject({ loop: { roles: { verify: { prompt: 'loop-verifier.md', tier: 8000, model: null } } } })
+    using p = await makeProject({
+      loop: { roles: { verify: { prompt: 'loop-verifier.md', tier: 8000, model: null } } },
+    })
     const before = stateText(p)
     const gate = await p.call(['check-gate', p.loop])
     expect(gate.code).toBe(3)
@@ -206,6 +208,8 @@ test('the primary checkout may be dirty or detached: automaton leaves it alone',
   using dir = tempDir()
   const root = makeRepo(join(dir.path, 'repo'))
   git(root, 'checkout', '-q', '--detach')
-  const call = await automaton(['create-loop', 'x', '--from-template', 'backlog', '--base', 'main'], { cwd: root })
+  const call = await automaton(['create-loop', 'x', '--from-template', 'backlog', '--base', 'main'], {
+    cwd: root,
+  })
   expect(call.code).toBe(0)
 })

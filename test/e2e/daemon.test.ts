@@ -51,7 +51,9 @@ test('the daemon takes one task from implement to complete, unattended', async (
 test('SIGTERM to the daemon ends the session that runs, and the work is kept', async () => {
   using p = await makeProject({
     loop: { schedule: { kind: 'daemon', interval_seconds: 1 } },
-    scenario: { implement: `echo half >> src/work.txt; echo started > ${'$AUTOMATON_HOME'}.started; sleep 100` },
+    scenario: {
+      implement: `echo half >> src/work.txt; echo started > ${'$AUTOMATON_HOME'}.started; sleep 100`,
+    },
   })
   const daemon = startDaemon(p)
   await until(() => Bun.spawnSync(['sh', '-c', `test -e '${p.home}/.automaton.started'`]).exitCode === 0)

@@ -15,7 +15,11 @@ describe('the five deaths', () => {
     using p = await makeProject({ loop: { brakes: { max_iterations: 1 } }, scenario: { verify: failing } })
     const first = await p.tick()
     expect(first.code).toBe(4)
-    expect(p.state()).toMatchObject({ status: 'halted', halt: { reason: 'iterations_exhausted' }, iteration_count: 1 })
+    expect(p.state()).toMatchObject({
+      status: 'halted',
+      halt: { reason: 'iterations_exhausted' },
+      iteration_count: 1,
+    })
     expect((await p.tick()).code).toBe(3)
     expect(p.state().iteration_count).toBe(1)
     await must(approve(p))
@@ -37,7 +41,11 @@ describe('the five deaths', () => {
   test('verifier_failed: an unreadable verdict halts, and its raw text is kept', async () => {
     using p = await makeProject({ scenario: { verify: 'echo "looks good to me"' } })
     expect((await p.tick()).code).toBe(4)
-    expect(p.state()).toMatchObject({ halt: { reason: 'verifier_failed' }, iteration_count: 1, score_history: [] })
+    expect(p.state()).toMatchObject({
+      halt: { reason: 'verifier_failed' },
+      iteration_count: 1,
+      score_history: [],
+    })
     expect(existsSync(join(p.loopDir, 'outputs', 'tick1-verify.md'))).toBe(true)
     p.script({ verify: goodAgent.verify ?? '' })
     await must(approve(p))
@@ -62,7 +70,9 @@ describe('the five deaths', () => {
     await must(approve(p, '--discard'))
     p.script({ implement: goodAgent.implement ?? '', verify: goodAgent.verify ?? '' })
     expect((await p.tick()).code).toBe(0)
-    expect(p.git('for-each-ref', '--format=%(refname)', 'refs/automaton/kept')).toContain('refs/automaton/kept/nightly/')
+    expect(p.git('for-each-ref', '--format=%(refname)', 'refs/automaton/kept')).toContain(
+      'refs/automaton/kept/nightly/',
+    )
   })
 
   test('drift_detected: a worktree edited between ticks is seen by the next check-gate', async () => {
@@ -87,7 +97,8 @@ describe('the five deaths', () => {
     using p = await makeProject({
       scenario: {
         implement: 'echo x >> src/work.txt; printf "stuck\\nVerdict: BLOCKED\\n" > "$AUTOMATON_OUTPUT"',
-        orchestrate: 'automaton transition "$AUTOMATON_TASK" human_intervention --reason "referee is blocked"',
+        orchestrate:
+          'automaton transition "$AUTOMATON_TASK" human_intervention --reason "referee is blocked"',
       },
     })
     expect((await p.tick()).code).toBe(4)
@@ -171,7 +182,9 @@ describe('a harness that fails', () => {
     expect(JSON.stringify(call.json())).toContain('idle_seconds')
     const left = Bun.spawnSync(['pgrep', '-f', 'sleep 300']).stdout.toString()
     for (const pid of left.split('\n').filter(Boolean)) {
-      const environ = await Bun.file(`/proc/${pid}/environ`).text().catch(() => '')
+      const environ = await Bun.file(`/proc/${pid}/environ`)
+        .text()
+        .catch(() => '')
       expect(environ).not.toContain(p.root)
     }
   })

@@ -36,7 +36,15 @@ describe('inside a tick', () => {
     })
   }
 
-  for (const command of ['status nightly', 'log nightly', 'loop-list', 'task fix-it', 'task-list', 'can-continue nightly', '--version']) {
+  for (const command of [
+    'status nightly',
+    'log nightly',
+    'loop-list',
+    'task fix-it',
+    'task-list',
+    'can-continue nightly',
+    '--version',
+  ]) {
     test(`automaton ${command} works`, async () => {
       const { p, note } = await inside('implement', `automaton ${command}`)
       using _ = p
@@ -52,7 +60,10 @@ describe('inside a tick', () => {
   })
 
   test('a second operation of one session is refused, and the first one counts', async () => {
-    const { p, note, call } = await inside('orchestrate', 'automaton hold && automaton transition fix-it code_review')
+    const { p, note, call } = await inside(
+      'orchestrate',
+      'automaton hold && automaton transition fix-it code_review',
+    )
     using _ = p
     expect(note).toContain('exit 6')
     expect(call.json()).toMatchObject({ action: 'hold', to: 'implement' })

@@ -33,7 +33,13 @@ describe('a tick that passes', () => {
     using p = await makeProject()
     await must(p.tick())
     const names = readdirSync(join(p.loopDir, 'outputs'))
-    for (const name of ['implement-prompt.md', 'implement.md', 'verify-prompt.md', 'verdict.json', 'intent.json']) {
+    for (const name of [
+      'implement-prompt.md',
+      'implement.md',
+      'verify-prompt.md',
+      'verdict.json',
+      'intent.json',
+    ]) {
       expect(names).toContain(`tick1-${name}`)
     }
     const artifact = readFileSync(join(p.root, '.automaton/tasks/fix-it/IMPLEMENTATION.md'), 'utf8')
@@ -84,7 +90,9 @@ describe('a tick that passes', () => {
 
   test('rules mode follows the verdict line of the artifact without a session', async () => {
     using p = await makeProject({
-      loop: { roles: { orchestrate: { prompt: 'loop-orchestrate.md', tier: 16000, model: null, mode: 'rules' } } },
+      loop: {
+        roles: { orchestrate: { prompt: 'loop-orchestrate.md', tier: 16000, model: null, mode: 'rules' } },
+      },
       scenario: {
         implement: [
           'echo x >> src/work.txt',
@@ -105,7 +113,9 @@ describe('a tick that passes', () => {
   })
 
   test('nothing changed since implement began fails by rule', async () => {
-    using p = await makeProject({ scenario: { implement: 'echo "I did it" > "$AUTOMATON_OUTPUT"', verify: 'exit 9' } })
+    using p = await makeProject({
+      scenario: { implement: 'echo "I did it" > "$AUTOMATON_OUTPUT"', verify: 'exit 9' },
+    })
     const call = await p.tick('--json')
     expect(call.json()).toMatchObject({ verdict: { pass: false, score: 0 } })
   })

@@ -1,10 +1,10 @@
 import { resolve, sep } from 'node:path'
 import type { Phase, WorkItem } from '../../api/work.ts'
+import { audit } from '../../machine/audit.ts'
 import { decideClaim } from '../../machine/claim.ts'
 import { claimTask } from '../../machine/loop.ts'
 import type { LoopState } from '../../machine/state.ts'
 import type { TaskState } from '../../machine/task.ts'
-import { audit } from '../../machine/audit.ts'
 import { readBounded } from '../../store/atomic.ts'
 import { gatherAudit } from '../../store/audit-facts.ts'
 import { commit, peek } from '../../store/journal.ts'
@@ -84,7 +84,9 @@ async function taskFor({ deps, allowed }: Scene, item: WorkItem): Promise<string
   if ('task' in item) return item.task
   return withTasks(deps.project, () => {
     const { tracked, names } = listTasks(deps.project)
-    const open = tracked.find((task) => task.origin.fingerprint === item.fingerprint && task.phase !== 'complete')
+    const open = tracked.find(
+      (task) => task.origin.fingerprint === item.fingerprint && task.phase !== 'complete',
+    )
     if (open) return open.task
     const first = allowed.includes('implement') ? 'implement' : allowed[0]
     if (first === undefined) return null
@@ -122,7 +124,8 @@ async function claim(scene: Scene, state: LoopState, name: string): Promise<Clai
       claimedBy: task.claimed_by,
       claimedAt: state.current_task === name ? state.claimed_at : null,
     })
-    if (!decision.ok) return { passed: { task: name, owner: decision.owner }, state: letGo(scene, state, name) }
+    if (!decision.ok)
+      return { passed: { task: name, owner: decision.owner }, state: letGo(scene, state, name) }
     return { work: { task: name, phase: task.phase }, state: take(scene, state, task, task.phase) }
   })
 }
@@ -139,7 +142,13 @@ function letGo(scene: Scene, state: LoopState, name: string): LoopState {
   if (state.current_task !== name) return state
   const at = scene.deps.clock.iso()
   const next = { ...state, current_task: null, current_phase: null, claimed_at: null, updated_at: at }
-  return commit(scene.places, state, next, { type: 'release', run: scene.run, by: 'tick', at, data: { task: name } })
+  return commit(scene.places, state, next, {
+    type: 'release',
+    run: scene.run,
+    by: 'tick',
+    at,
+    data: { task: name },
+  })
 }
 
 function otherClaims({ deps, places }: Scene) {

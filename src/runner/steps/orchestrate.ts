@@ -2,6 +2,7 @@ import type { ReadVerdict } from '../../api/verdict.ts'
 import { findIntent, type Intent, parseIntent } from '../../machine/intent.ts'
 import { checkTransition, edgeByVerdict, isForward } from '../../machine/phases.ts'
 import type { TaskState } from '../../machine/task.ts'
+import { caughtAt } from '../halt.ts'
 import type { Journalist } from '../journalist.ts'
 import type { Scene, Site, Work } from '../scene.ts'
 import { SessionFailed } from '../session-failed.ts'
@@ -40,7 +41,7 @@ export async function orchestrate(input: OrchestrateInput): Promise<Decided> {
     hint: '',
     journalist: input.journalist,
   })
-  if (session.failure) throw new SessionFailed('orchestrate', session.failure, session.tamper)
+  if (session.failure) throw new SessionFailed('orchestrate', session.failure, caughtAt(scene, session))
   return { intent: permitted(input, intentOf(session, scene)), session }
 }
 

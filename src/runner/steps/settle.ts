@@ -41,22 +41,33 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     const task = advance(outcome)
     const next = close(outcome, task)
     const data = recordOf(outcome, task, next.state)
-    const state = commit(places, outcome.state, next.state, {
-      type: 'tick',
-      run: scene.run,
-      by: 'tick',
-      at: next.state.updated_at,
-      data,
-      task,
-      mend: isTamper(next.state.halt),
-    }, () => task && writeTask(deps.project, task))
+    const state = commit(
+      places,
+      outcome.state,
+      next.state,
+      {
+        type: 'tick',
+        run: scene.run,
+        by: 'tick',
+        at: next.state.updated_at,
+        data,
+        task,
+        mend: isTamper(next.state.halt),
+      },
+      () => task && writeTask(deps.project, task),
+    )
     return { ...next, state }
   })
   if (existsSync(places.pauseRequest)) rmSync(places.pauseRequest, { force: true })
   scene.warnings.push(...collectGarbage(places, config.outputs.retention))
   const { halt, status } = closing.state
   if (graded) {
-    await deps.host.emit('verdict', { loop: places.name, tick: scene.tick, task: work.task, verdict: graded.verdict })
+    await deps.host.emit('verdict', {
+      loop: places.name,
+      tick: scene.tick,
+      task: work.task,
+      verdict: graded.verdict,
+    })
   }
   if (closing.to === 'complete') await deps.host.emit('complete', { loop: places.name, task: work.task })
   if (halt) await announceHalt(scene, halt)
@@ -78,7 +89,10 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
 }
 
 /** Tells whoever listens that the loop stopped, with what a person types next. */
-export async function announceHalt({ deps, places }: Pick<Scene, 'deps' | 'places'>, halt: Halt): Promise<void> {
+export async function announceHalt(
+  { deps, places }: Pick<Scene, 'deps' | 'places'>,
+  halt: Halt,
+): Promise<void> {
   await deps.host.emit('halt', {
     loop: places.name,
     reason: halt.reason,

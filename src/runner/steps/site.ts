@@ -38,7 +38,10 @@ async function worktreeSite(scene: Scene, repo: Repository, state: LoopState) {
     start: from.verified,
   }
   const next = { ...state, base_sha: from.base, verified_sha: from.verified }
-  return { site, state: { ...next, phase_sha: from.moved ? from.verified : (state.phase_sha ?? from.verified) } }
+  return {
+    site,
+    state: { ...next, phase_sha: from.moved ? from.verified : (state.phase_sha ?? from.verified) },
+  }
 }
 
 /** Where the loop's branch stands or starts again. A branch that adds nothing to the base starts from the base. */
@@ -62,13 +65,20 @@ async function startPoint(o: {
   if (verified !== base) {
     const ref = `refs/automaton/kept/${scene.places.name}/${scene.run}`
     await keep({ repo, ref, commit: verified })
-    scene.deps.progress(`the branch's work is in ${scene.config.blast_radius.base_branch}: starting from there`)
+    scene.deps.progress(
+      `the branch's work is in ${scene.config.blast_radius.base_branch}: starting from there`,
+    )
   }
   return { base: baseTip, verified: baseTip, moved: true }
 }
 
 /** A branch of the loop's name that an earlier loop left is kept under a ref before it starts again. */
-async function keepForeignTip(scene: Scene, repo: Repository, branch: string, baseTip: string): Promise<void> {
+async function keepForeignTip(
+  scene: Scene,
+  repo: Repository,
+  branch: string,
+  baseTip: string,
+): Promise<void> {
   const tip = await resolveCommit(repo, `refs/heads/${branch}`)
   if (!tip || tip === baseTip) return
   const ref = `refs/automaton/kept/${scene.places.name}/${scene.run}`

@@ -1,5 +1,6 @@
 import type { VerifyContext } from '../../api/context.ts'
 import type { ReadVerdict, UnreadableVerdict } from '../../api/verdict.ts'
+import type { Halt } from '../../machine/state.ts'
 import { combineVerdicts, readVerdict } from '../../machine/verdict.ts'
 import { readTask } from '../../store/tasks.ts'
 import { sessionEnv } from '../../system/environment.ts'
@@ -7,6 +8,7 @@ import { exec } from '../../system/exec.ts'
 import { resolveCommit } from '../../system/git.ts'
 import { snapshot } from '../../system/snapshot.ts'
 import { restoreWorktree } from '../../system/worktree.ts'
+import { caughtAt } from '../halt.ts'
 import type { Journalist } from '../journalist.ts'
 import type { Scene, Site, Work } from '../scene.ts'
 import { SessionFailed } from '../session-failed.ts'
@@ -20,7 +22,8 @@ export interface Graded {
   result: ReadVerdict | UnreadableVerdict
   /** The verify session, if one was spent. */
   session: WatchedOutcome | null
-  tamper: string[]
+  /** The halt for what that session was caught at. */
+  halt: Halt | null
 }
 
 /** Grades what was made: by rule where nothing was, else by each verifier in order until one that is free fails. */
@@ -32,7 +35,7 @@ export async function verify(o: {
   journalist: Journalist
 }): Promise<Graded> {
   const ruled = byRule(o.work, o.made)
-  if (ruled) return { result: ruled, session: null, tamper: [] }
+  if (ruled) return { result: ruled, session: null, halt: null }
   o.scene.deps.progress(`tick ${o.scene.tick}: verify`)
   const { ctx, spent } = contextOf(o)
   const read: ReadVerdict[] = []
@@ -41,7 +44,7 @@ export async function verify(o: {
     if ('unreadable' in result) return { result, ...spent() }
     read.push(result)
     if (!result.verdict.pass && o.scene.deps.host.isFree(use)) break
-    if (spent().tamper.length > 0) break
+    if (spent().halt) break
   }
   await putBack(o)
   return { result: combineVerdicts(read), ...spent() }
@@ -66,7 +69,7 @@ function byRule(work: Work, made: Made): ReadVerdict | null {
 function contextOf({ scene, site, work, made, journalist }: Parameters<typeof verify>[0]) {
   const { deps, places, config } = scene
   let session: WatchedOutcome | null = null
-  const tamper: string[] = []
+  let halt: Halt | null = null
   const task = readTask(deps.project, work.task)
   const ctx: VerifyContext = {
     loop: places.name,
@@ -86,15 +89,19 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
     async session(role) {
       const values = { artifact_content: made.artifact, diff: made.diff }
       session = await watchedSession({ scene, site, work, role, values, hint: '', journalist })
-      tamper.push(...session.tamper)
-      if (session.failure) throw new SessionFailed(role, session.failure, session.tamper)
+      halt ??= caughtAt(scene, session)
+      if (session.failure) throw new SessionFailed(role, session.failure, halt)
       return { ...session.report, output: session.output }
     },
     async run(argv, options) {
       const result = await exec({
         argv,
         cwd: site.cwd,
-        env: sessionEnv({ env: deps.env, allowed: config.harness.env, extra: { AUTOMATON_RUN_ID: scene.run } }),
+        env: sessionEnv({
+          env: deps.env,
+          allowed: config.harness.env,
+          extra: { AUTOMATON_RUN_ID: scene.run },
+        }),
         timeoutMs: (options?.timeoutSeconds ?? defaultRunSeconds) * 1000,
         signal: deps.signal,
         runId: scene.run,
@@ -103,7 +110,7 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
       return { exitCode: result.exitCode, output, timedOut: result.ended === 'timeout' }
     },
   }
-  return { ctx, spent: () => ({ session, tamper }) }
+  return { ctx, spent: () => ({ session, halt }) }
 }
 
 /** A verifier only looks: what it changed in the worktree is taken back, so that it never reaches a commit. */
