@@ -14,9 +14,10 @@ export interface ContinueReport {
 
 const words = { running: 'OK', paused: 'PAUSED', halted: 'HALTED', complete: 'COMPLETE' } as const
 
-/** Says whether a loop may tick by its stored status alone. Reads only. */
+/** Says whether a loop may tick by its stored status alone. Reads only. Throws `state_damaged` and `state_tampered`. */
 export function canContinue(app: App, { loop }: { loop: string }): ContinueReport {
-  const { state } = peek(existingLoop(app.project(), loop))
+  const { state, problem } = peek(existingLoop(app.project(), loop))
+  if (problem) throw problem
   if (!state) return { loop, state: 'UNTRACKED', reason: 'untracked', halt_reason: null }
   return {
     loop,

@@ -10,6 +10,7 @@ import { acquire } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { readTask } from '../store/tasks.ts'
+import { requireSpace } from '../system/disk.ts'
 import { subreaper } from '../system/native.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
@@ -99,7 +100,9 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
 
 /** Steps 4 to 11 for a claimed task. */
 async function workOn(scene: Scene, claimed: LoopState, work: Work): Promise<TickReport> {
+  // Before anything is paid for: what cannot be written down would be lost.
   ensureFolder(scene.places.outputs)
+  requireSpace(scene.places.outputs)
   const { site, state } = await prepareSite(scene, claimed)
   const papers = journalist({ scene, state: claimed, work, site })
   try {
