@@ -4,7 +4,7 @@ import { AutomatonError } from '../errors.ts'
 import { effectiveTier } from '../machine/budget.ts'
 import type { LoopConfig } from '../machine/config.ts'
 import type { GateFacts } from '../machine/gate.ts'
-import { resolveModel } from '../machine/models.ts'
+import { countModels, resolveModel } from '../machine/models.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
@@ -39,7 +39,7 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
     allowedPhases: config ? allowedPhases(config, kept) : [],
     outOfScope: [],
     tamper: null,
-    models: { count: models?.models.length ?? 0, implement: null, verify: null },
+    models: { count: countModels(models), implement: null, verify: null },
   }
   if (state?.status !== 'running') return facts
   facts.refusal = await refusalOf(setting, deps)

@@ -2,127 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { type Phase, phases } from '../../src/api/work.ts'
 import {
   applyTransition,
-  artifactOf,
   checkApproval,
   checkTransition,
-  edgeByVerdict,
-  isForward,
   keptPhases,
-  loopPhases,
-  nextPhase,
-  readVerdictLine,
   type Transition,
 } from '../../src/machine/phases.ts'
 import { at, later, makeTask } from './builders.ts'
 
 const all = keptPhases(null)
-
-describe('the phase table', () => {
-  test('the artifact names are those of the contract', () => {
-    expect(Object.fromEntries(phases.map((phase) => [phase, artifactOf(phase)]))).toEqual({
-      design: null,
-      decompose: 'TASK.md',
-      implement: 'IMPLEMENTATION.md',
-      code_review: 'CODE_REVIEW.md',
-      bug_hunt: 'BUG_REPORT.md',
-      adversarial_review: 'ADVERSARIAL_BUG_REPORT.md',
-      referee: 'REFEREE.md',
-      complete: null,
-      human_intervention: null,
-    })
-  })
-
-  test('loops work implement to referee', () => {
-    expect(loopPhases).toEqual(['implement', 'code_review', 'bug_hunt', 'adversarial_review', 'referee'])
-  })
-
-  test('forward goes through every phase to complete, and no further', () => {
-    const walked: Phase[] = []
-    for (let phase: Phase | null = 'design'; phase !== null; phase = nextPhase(phase, all)) walked.push(phase)
-    expect(walked).toEqual(['design', 'decompose', ...loopPhases, 'complete'])
-    expect(nextPhase('human_intervention', all)).toBeNull()
-  })
-
-  test('a subset keeps its order, complete and human_intervention', () => {
-    expect(keptPhases(['code_review', 'implement'])).toEqual([
-      'implement',
-      'code_review',
-      'complete',
-      'human_intervention',
-    ])
-  })
-
-  test('forward means the next phase that is kept, from a phase that no longer is as well', () => {
-    const kept = keptPhases(['implement', 'referee'])
-    expect(nextPhase('implement', kept)).toBe('referee')
-    expect(nextPhase('bug_hunt', kept)).toBe('referee')
-    expect(nextPhase('referee', kept)).toBe('complete')
-  })
-
-  test('isForward is true for the way on only', () => {
-    expect(isForward({ from: 'code_review', to: 'bug_hunt', kept: all })).toBe(true)
-    expect(isForward({ from: 'code_review', to: 'implement', kept: all })).toBe(false)
-    expect(isForward({ from: 'code_review', to: 'human_intervention', kept: all })).toBe(false)
-  })
-})
-
-describe('the verdict line', () => {
-  test.each([
-    ['Verdict: PASS', 'PASS'],
-    ['verdict: pass', 'PASS'],
-    ['**Verdict:** PASS', 'PASS'],
-    ['**Verdict: PASS**', 'PASS'],
-    ['- Verdict: `CHANGES`', 'CHANGES'],
-    ['## Verdict: CHANGES', 'CHANGES'],
-    ['> * __Verdict__: PASS.', 'PASS'],
-    ['1. Verdict: PASS', 'PASS'],
-    ['| Verdict: PASS |', 'PASS'],
-    ['Final verdict: ✅ PASS, well done', 'PASS'],
-    ['Verdict : PASS', 'PASS'],
-    ['text\r\nVerdict: PASS\r\n', 'PASS'],
-    ['Verdict: CHANGES\nmore\nVerdict: PASS', 'PASS'],
-    ['Verdict: PASS\n\nVerdict: CHANGES (see above)', 'CHANGES'],
-    ['Verdict: PASS or CHANGES', null],
-    ['Verdict: PASS | CHANGES', null],
-    ['Verdict: PASS/CHANGES', null],
-    ['Verdict: PASS\nVerdict: not PASS', null],
-    ['Verdict: PASSED', null],
-    ['Verdict: CLEAN', null],
-    ['Verdict:', null],
-    ['The verdict: PASS', null],
-    ['PASS', null],
-    ['', null],
-  ])('%j is %p', (text, word) => {
-    expect(readVerdictLine('code_review', text)).toBe(word)
-  })
-
-  test('a phase has its own words', () => {
-    expect(readVerdictLine('bug_hunt', 'Verdict: BUGS')).toBe('BUGS')
-    expect(readVerdictLine('referee', 'Verdict: APPROVED')).toBe('APPROVED')
-    expect(readVerdictLine('implement', 'Verdict: PASS')).toBeNull()
-  })
-
-  test.each<[Phase, string, Phase | null]>([
-    ['implement', 'done', 'code_review'],
-    ['code_review', 'Verdict: PASS', 'bug_hunt'],
-    ['code_review', 'Verdict: CHANGES', 'implement'],
-    ['code_review', 'fine', null],
-    ['bug_hunt', 'Verdict: CLEAN', 'adversarial_review'],
-    ['bug_hunt', 'Verdict: BUGS', 'implement'],
-    ['adversarial_review', 'found none', 'referee'],
-    ['referee', 'Verdict: APPROVED', 'complete'],
-    ['referee', 'Verdict: FIX', 'implement'],
-    ['referee', 'Verdict: BLOCKED', 'human_intervention'],
-    ['complete', 'x', null],
-  ])('by rules, %s with %j leads to %p', (phase, artifact, to) => {
-    expect(edgeByVerdict({ phase, artifact, kept: all })).toBe(to)
-  })
-
-  test('a way back to a phase that is not kept leads nowhere', () => {
-    const kept = keptPhases(['code_review'])
-    expect(edgeByVerdict({ phase: 'code_review', artifact: 'Verdict: CHANGES', kept })).toBeNull()
-  })
-})
 
 const nobody = { session: null, model: null, modelCount: 0 }
 
