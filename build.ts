@@ -28,6 +28,8 @@ const built = await Bun.build({
     autoloadBunfig: false,
     autoloadTsconfig: false,
     autoloadPackageJson: false,
+    // Compiling code that runs once is wasted; what runs long says so itself (src/cli/edge.ts).
+    jitPolicy: 10,
   },
   throw: false,
 })

@@ -195,7 +195,11 @@ export const errors = {
       'update automaton',
     ),
   taskDamaged: (file: string, why: string) =>
-    environment('task_damaged', `task cannot be read (${file}): ${why}`, `correct ${file}, or remove its folder`),
+    environment(
+      'task_damaged',
+      `task cannot be read (${file}): ${why}`,
+      `correct ${file}, or remove its folder`,
+    ),
   taskPhase: (task: string, verb: string, phase: string, fix: string) =>
     refused('task_phase', `cannot ${verb} (${task}): the task is in ${phase}`, fix),
   transitionRefused: (task: string, rule: string, why: string, fix: string) =>
@@ -209,8 +213,6 @@ export const errors = {
   usage: (what: string, why: string, fix: string) => bad('usage', `${what}: ${why}`, fix),
   worktreeUnusable: (path: string, why: string, fix: string) =>
     environment('worktree_unusable', `worktree cannot be used (${path}): ${why}`, fix),
-  wrongStatus: (loop: string, verb: string, status: string, fix: string) =>
-    refused('wrong_status', `cannot ${verb} (${loop}): the loop is ${status}`, fix),
   writeFailed: (file: string, why: string, cause?: unknown) =>
     environment(
       'write_failed',
@@ -218,4 +220,6 @@ export const errors = {
       'free space or make the folder writable; nothing was lost',
       cause,
     ),
+  wrongStatus: (loop: string, verb: string, status: string, fix: string) =>
+    refused('wrong_status', `cannot ${verb} (${loop}): the loop is ${status}`, fix),
 } as const satisfies Record<string, Factory>

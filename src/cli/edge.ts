@@ -4,7 +4,10 @@ import { type CommandLine, takeApart, verbIn, wantsJson } from './argv.ts'
 import { checkEnvironment, checkSession, checkTick } from './guard.ts'
 import type { Input } from './input.ts'
 import { write } from './output.ts'
+import { matchCall } from './program.ts'
+import { safeLines } from './safe.ts'
 import { type Signals, watchSignals } from './signals.ts'
+import { openTerminal } from './terminal.ts'
 import type { Answer, Verb } from './verb.ts'
 import { verbs } from './verbs.ts'
 
@@ -19,7 +22,6 @@ export async function run(argv: readonly string[]): Promise<ExitCode> {
     if (verb) command = `automaton ${verb.name}`
     const line = takeHelpFirst(words, verb)
     if (line.options.has('help') || !verb) return await help(line)
-    const { matchCall } = await import('./program.ts')
     return await runVerb(verb, matchCall(verb, line).input, line, signals)
   } catch (error) {
     const interrupted = signals.exit()
@@ -39,13 +41,12 @@ function takeHelpFirst(words: readonly string[], verb: Verb | null): CommandLine
 }
 
 async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Signals): Promise<ExitCode> {
-  const { openTerminal } = await import('./terminal.ts')
   const app = createApp({
     env: process.env,
     cwd: currentFolder(),
     version: typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source',
     project: line.options.get('project')?.[0],
-    progress: (text) => void write(2, `${text}\n`),
+    progress: (text) => void write(2, `${safeLines(text)}\n`),
     self:
       Bun.main.includes('$bunfs') || Bun.main.includes('~BUN')
         ? [process.execPath]
@@ -55,6 +56,7 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
   })
   await checkEnvironment(verb, app)
   await checkSession(verb, app, process.pid)
+  if (verb.waits) Bun.unsafe.setJITPolicy(1)
   const json = verb.alwaysJson || line.options.has('json')
   const print = async (answer: Omit<Answer, 'exit'>) =>
     write(1, await render(answer, json, line.options.has('no-color')))

@@ -7,7 +7,7 @@ export function widthOf(text: string): number {
 export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let kept = ''
-  for (const { segment } of segments.segment(text)) {
+  for (const segment of charactersOf(text)) {
     if (widthOf(kept + segment) > width - 1) break
     kept += segment
   }
@@ -35,13 +35,15 @@ export function wrap(text: string, width: number): string[] {
   return lines
 }
 
+/** A text beside what stands left of it, its further lines below its first. */
+export function hang(left: string, text: string, width: number): string[] {
+  const margin = ' '.repeat(widthOf(left))
+  return wrap(text, width - margin.length).map((line, i) => (i === 0 ? left : margin) + line)
+}
+
 /** A label and its text, wrapped beside it. Nothing is shown for an empty text. */
 export function field(label: string, text: string | null, width: number, indent = 2): string[] {
-  if (!text) return []
-  const left = ' '.repeat(indent) + pad(label, labelWidth)
-  return wrap(text, width - widthOf(left)).map(
-    (line, i) => (i === 0 ? left : ' '.repeat(widthOf(left))) + line,
-  )
+  return text ? hang(' '.repeat(indent) + pad(label, labelWidth), text, width) : []
 }
 
 /** Rows under headings, columns as wide as their content needs; the last column takes and clips what is left. */
@@ -73,13 +75,12 @@ export function indent(text: string, by: number): string {
 
 const gap = '  '
 const labelWidth = 12
-const segments = new Intl.Segmenter()
 
 function pieces(word: string, width: number): string[] {
   if (widthOf(word) <= width) return [word]
   const parts: string[] = []
   let part = ''
-  for (const { segment } of segments.segment(word)) {
+  for (const segment of charactersOf(word)) {
     if (widthOf(part + segment) > width) {
       parts.push(part)
       part = ''
@@ -87,4 +88,10 @@ function pieces(word: string, width: number): string[] {
     part += segment
   }
   return part ? [...parts, part] : parts
+}
+
+/** What a person would call characters. The segmenter takes a while to make, and plain text needs none. */
+function charactersOf(text: string): string[] {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.split('')
+  return [...new Intl.Segmenter().segment(text)].map(({ segment }) => segment)
 }

@@ -14,6 +14,7 @@ export function safeLine(text: string): string {
 
 /** A text of many lines that may be shown; only its line ends stay. */
 export function safeLines(text: string): string {
+  if (/^[\x20-\x7e\n]*$/.test(text)) return text
   return visible(text.replaceAll('\r\n', '\n')).replaceAll('\t', '    ')
 }
 

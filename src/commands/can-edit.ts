@@ -30,9 +30,9 @@ export async function canEdit(
   const path = real(resolve(app.cwd, o.path))
   const question = { app, project, path }
   const loop = o.loop ?? app.inTick?.loop ?? null
-  const refusal =
-    (loop === null ? askProject(question) : await askLoop(question, loop)) ??
-    (o.task === null ? null : await askTask(question, o.task))
+  const byLoop = loop === null ? null : await askLoop(question, loop)
+  const byTask = o.task === null ? null : await askTask(question, o.task)
+  const refusal = byLoop ?? byTask ?? (loop === null && o.task === null ? askProject(question) : null)
   return { path: o.path, allowed: refusal === null, why: refusal ?? reason(loop, o.task) }
 }
 

@@ -6,7 +6,7 @@ import { readRun } from '../store/run.ts'
 import { ancestors, isAlive } from '../system/process.ts'
 
 /**
- * True when a process above the given one belongs to a session that a tick of this project runs: then the caller is
+ * True when the process, or one above it, belongs to a session that a tick of this project runs: then the caller is
  * an agent, whatever its environment says. A session that has cut its ties to its ancestors is not seen.
  */
 export function belongsToSession(app: App, pid: number): boolean {
@@ -19,7 +19,8 @@ export function belongsToSession(app: App, pid: number): boolean {
     const { pid: first, start } = run.session
     if (isAlive({ pid: first, start, boot: run.automaton.boot })) sessions.add(first)
   }
-  return sessions.size > 0 && ancestors(pid).some((above) => sessions.has(above))
+  // A shell may have turned into the caller itself.
+  return sessions.size > 0 && [pid, ...ancestors(pid)].some((above) => sessions.has(above))
 }
 
 function projectOf(app: App): Project | null {

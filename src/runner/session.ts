@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Role, SessionReport } from '../api/harness.ts'
 import { resolveModel } from '../machine/models.ts'
-import { readBounded, writeAtomic } from '../store/atomic.ts'
+import { writeAtomic } from '../store/atomic.ts'
 import { outputFile } from '../store/outputs.ts'
 import { sessionEnv } from '../system/environment.ts'
 import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
-import { runFolder } from '../system/snapshot.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
+import { mergeUsage, type Papers, preparePapers, takePapers } from './papers.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { agentBin } from './self.ts'
-
-const paperLimit = 4 << 20
 
 /** One session to run. */
 export interface SessionSpec {
@@ -48,7 +45,7 @@ export interface SessionOutcome {
 export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   const { scene, site, work, role } = spec
   const { deps, places, config } = scene
-  const papers = preparePapers(spec)
+  const papers = preparePapers(site.cwd, role)
   const model = resolveModel({ role, phase: work.phase, config, models: scene.models })
   const prompt = renderPrompt(spec, { output: papers.output, model })
   const promptFile = outputFile(places, scene.tick, `${role}-prompt.md`)
@@ -95,7 +92,10 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     onSpawn: (who) => spec.journalist.spawned(role, who),
     runId: scene.run,
   })
-  const report = reader.end({ exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr })
+  const report = masked(
+    reader.end({ exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr }),
+    mask,
+  )
   const outcome = harvest(spec, papers, { report, result, id, model })
   scene.ledger.add(outcome.report.usage)
   spec.journalist.charged()
@@ -109,28 +109,6 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   })
   if (result.ended === 'aborted') throw new Interrupted()
   return outcome
-}
-
-/** The files that a session and automaton pass to each other, in the one folder that the agent may write. */
-interface Papers {
-  folder: string
-  output: string
-  cost: string
-  intent: string
-}
-
-/** Makes the folder anew, so that nothing planted there before the session is ever read. */
-function preparePapers({ site, role }: SessionSpec): Papers {
-  const folder = join(site.cwd, runFolder)
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { mode: 0o700 })
-  writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
-  return {
-    folder,
-    output: join(folder, `${role}.md`),
-    cost: join(folder, 'cost.json'),
-    intent: join(folder, 'intent.json'),
-  }
 }
 
 function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<string, string> {
@@ -148,71 +126,38 @@ function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<str
   }
 }
 
-/** Reads the papers without following links, keeps them in outputs/, and takes the folder away. */
+/** Keeps what the session left in outputs/. No text of a session leaves this file with a secret of the environment in it. */
 function harvest(
   { scene, role }: SessionSpec,
   papers: Papers,
   ended: { report: SessionReport; result: ExecResult; id: string; model: string | null },
 ): SessionOutcome {
-  const mask = maskSecrets(scene.deps.env)
-  const keep = (name: string, text: string) =>
-    writeAtomic(outputFile(scene.places, scene.tick, name), mask(text))
-  const read = (file: string) => readPaper(file, scene.warnings)
-  const output = read(papers.output)
-  const intent = role === 'orchestrate' ? read(papers.intent) : null
-  const cost = read(papers.cost)
-  if (cost !== null) keep(`${role}-cost.json`, cost)
+  const { places, tick, warnings, deps } = scene
+  const mask = maskSecrets(deps.env)
+  const left = takePapers(papers, role, warnings)
+  const keep = (name: string, text: string) => writeAtomic(outputFile(places, tick, name), text)
+  const output = left.output === null ? null : mask(left.output)
+  const intent = left.intent === null ? null : mask(left.intent)
+  if (left.cost !== null) keep(`${role}-cost.json`, mask(left.cost))
   if (intent !== null) keep('intent.json', intent)
   keep(`${role}.md`, output ?? ended.report.finalMessage ?? '')
-  rmSync(dirname(papers.output), { recursive: true, force: true })
-  const usage = mergeUsage(ended.report.usage, cost, scene.warnings)
   return {
-    report: { ...ended.report, usage },
+    report: { ...ended.report, usage: mergeUsage(ended.report.usage, left.cost, warnings) },
     output,
     intent,
     id: ended.report.sessionId ?? ended.id,
     model: ended.model,
-    failure: failureOf(role, ended.result, ended.report),
+    failure: failureOf(role, { ...ended.result, stderr: mask(ended.result.stderr) }, ended.report),
   }
 }
 
-function readPaper(file: string, warnings: string[]): string | null {
-  try {
-    return readBounded(file, paperLimit)
-  } catch (error) {
-    warnings.push(`ignored ${basename(file)}: ${error instanceof Error ? error.message : String(error)}`)
-    return null
+function masked(report: SessionReport, mask: (text: string) => string): SessionReport {
+  const { finalMessage, error } = report
+  return {
+    ...report,
+    finalMessage: finalMessage === null ? null : mask(finalMessage),
+    error: error && { ...error, message: mask(error.message) },
   }
-}
-
-/** The cost file is the session's own word: it can raise what the harness reported, never lower it. */
-function mergeUsage(reported: SessionReport['usage'], text: string | null, warnings: string[]) {
-  const own = text === null ? {} : parseCost(text, warnings)
-  return { usd: larger(reported.usd, own.usd), tokens: larger(reported.tokens, own.tokens) }
-}
-
-function parseCost(text: string, warnings: string[]): { usd?: number; tokens?: number } {
-  try {
-    const cost: unknown = JSON.parse(text)
-    if (typeof cost !== 'object' || cost === null) throw new Error('not an object')
-    const amount = (name: string) => {
-      const value: unknown = Reflect.get(cost, name)
-      if (value === undefined) return undefined
-      if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
-      throw new Error(`${name} is not a number of 0 or more`)
-    }
-    const usd = amount('usd')
-    const tokens = amount('tokens')
-    return { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) }
-  } catch (error) {
-    warnings.push(`cost file ignored: ${error instanceof Error ? error.message : String(error)}`)
-    return {}
-  }
-}
-
-function larger(a: number | null, b: number | undefined): number | null {
-  const valid = [a, b].filter((n): n is number => typeof n === 'number' && Number.isFinite(n) && n >= 0)
-  return valid.length === 0 ? null : Math.max(...valid)
 }
 
 function failureOf(role: Role, result: ExecResult, report: SessionReport): SessionOutcome['failure'] {

@@ -35,7 +35,7 @@ test('text from outside cannot forge lines or reach the terminal', () => {
   const lines = failureText(failure, false).trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toContain('\\n  fix: rm -rf ~\\x1b[2J\\u202e')
-  expect(safe({ 'a\u001b': ['b\nc'] })).toEqual({ 'a\\x1b': ['b\\nc'] })
+  expect<unknown>(safe({ 'a\u001b': ['b\nc'] })).toEqual({ 'a\\x1b': ['b\\nc'] })
   expect(safeLines('a\r\nb\u0007')).toBe('a\nb\\x07')
 })
 

@@ -25,7 +25,7 @@ export function approveText(raw: ApproveReport, page: Page): string {
     'One of these, then approve again:',
     '  put the worktree back to its last verified commit:',
     `    ${colors.bold(`automaton approve --loop ${loop} --halt ${halt.id} --discard`)}`,
-    '  allow the files: widen blast_radius.file_scope in loop.json',
-    '  or undo them yourself in the worktree',
+    ...(halt.files.length > 0 ? ['  allow the files: widen blast_radius.file_scope in loop.json'] : []),
+    '  or put it right yourself in the worktree',
   ].join('\n')
 }

@@ -1,5 +1,5 @@
 import type { HistoryLine, LogReport, TickLogReport } from '../../commands/log.ts'
-import { clip, pad } from '../layout.ts'
+import { hang, pad } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe, safeLines } from '../safe.ts'
 import { clockTime } from './time.ts'
@@ -7,13 +7,13 @@ import { clockTime } from './time.ts'
 /** The history, one line a record. */
 export function logText(raw: LogReport, { width, colors }: Page): string {
   const { records, problem } = safe(raw)
-  const lines = records.map((record) => recordLine(record, width))
+  const lines = records.flatMap((record) => recordLines(record, width))
   return [...lines, ...(problem ? [colors.red(`the log goes bad here: ${problem}`)] : [])].join('\n')
 }
 
 /** One tick: its records, then every file that is kept of it, then what it changed. */
 export function tickLogText(raw: TickLogReport, { width, colors }: Page): string {
-  const records = safe(raw.records).map((record) => recordLine(record, width))
+  const records = safe(raw.records).flatMap((record) => recordLines(record, width))
   const files = raw.files.flatMap(({ name, text }) => [
     '',
     colors.bold(`── ${safe(name)}`),
@@ -24,8 +24,8 @@ export function tickLogText(raw: TickLogReport, { width, colors }: Page): string
   return [...records, ...files, '', colors.bold('── changed'), diff].join('\n')
 }
 
-function recordLine({ at, type, data, by }: HistoryLine, width: number): string {
-  return clip(`${clockTime(at)}  ${pad(type, 10)}  ${summary(type, data, by)}`, width)
+function recordLines({ at, type, data, by }: HistoryLine, width: number): string[] {
+  return hang(`${clockTime(at)}  ${pad(type, 10)}  `, summary(type, data, by), width)
 }
 
 /** What matters of a record, by its type; the rest is in JSON. */
@@ -34,7 +34,7 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
     typeof data[key] === 'string' || typeof data[key] === 'number' ? `${data[key]}` : ''
   switch (type) {
     case 'tick':
-      return join([`#${text('tick')}`, text('task'), moved(data), grade(data.verdict), haltOf(data)])
+      return join([`#${text('tick')} ${grade(data.verdict)}`, `${text('task')} ${moved(data)}`, haltOf(data)])
     case 'halt':
       return join([text('reason'), text('detail'), `halt ${text('id')}`])
     case 'approve':

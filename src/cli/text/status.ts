@@ -1,5 +1,5 @@
 import type { LoopPage, StatusReport } from '../../commands/status.ts'
-import { clip, field, wrap } from '../layout.ts'
+import { clip, field, widthOf, wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { nextLines } from './next.ts'
@@ -26,7 +26,8 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
   const { width, colors } = page
   const line = (label: string, text: string | null) => field(label, text, width)
   return [
-    `${colors.bold(loop.loop)}  ${headline(loop, now, page)}`,
+    ...heading(loop.loop, headline(loop, now, page), page),
+    ...(loop.pause_requested ? ['  it pauses after this tick'] : []),
     ...line('about', loop.description),
     ...line('why', why(loop)),
     ...files(loop),
@@ -41,22 +42,25 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
     ...line('spent', spent(loop)),
     ...line('next tick', nextTick(loop, now)),
     ...line('limits', limits(loop)),
-    ...loop.warnings.flatMap((text) => wrap(`  warning: ${text}`, width).map(colors.yellow)),
-    ...loop.problems.flatMap(({ what, fix }) => wrap(`  problem: ${what}; ${fix}`, width).map(colors.red)),
+    ...loop.warnings.flatMap((text) =>
+      wrap(`warning: ${text}`, width - 2).map((line) => colors.yellow(`  ${line}`)),
+    ),
+    ...loop.problems.flatMap(({ what, fix }) =>
+      wrap(`problem: ${what}; ${fix}`, width - 2).map((line) => colors.red(`  ${line}`)),
+    ),
     ...nextLines(loop.next, page).map((text) => `  ${text}`),
   ]
 }
 
-function headline(
-  { status, running, halt, pause_requested }: LoopPage,
-  now: string,
-  { colors }: Page,
-): string {
-  const pausing = pause_requested ? ', pausing after this tick' : ''
+/** On one line where it fits. */
+function heading(name: string, text: string, { width, colors }: Page): string[] {
+  if (widthOf(name) + 2 + widthOf(text) <= width) return [`${colors.bold(name)}  ${text}`]
+  return [colors.bold(clip(name, width)), `  ${text}`]
+}
+
+function headline({ status, running, halt }: LoopPage, now: string, { colors }: Page): string {
   if (running)
-    return colors.cyan(
-      `tick ${running.tick}: ${running.step}, since ${relative(running.since, now)}${pausing}`,
-    )
+    return colors.cyan(`tick ${running.tick}: ${running.step}, since ${relative(running.since, now)}`)
   if (halt) return colors.red(`halted: ${halt.reason}`)
   if (status === null) return colors.red('its state cannot be read')
   return status === 'running' ? colors.green('running, waiting for its next tick') : status

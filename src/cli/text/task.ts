@@ -1,6 +1,6 @@
 import type { CreateTaskReport } from '../../commands/create-task.ts'
 import type { TaskListReport, TaskReport } from '../../commands/task.ts'
-import { field, table, wrap } from '../layout.ts'
+import { field, hang, table, wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe, safeLines } from '../safe.ts'
 import { nextLines } from './next.ts'
@@ -21,10 +21,10 @@ export function taskText(raw: TaskReport, page: Page): string {
   const { task, files, loop } = safe(raw)
   const { width, colors } = page
   const owner = task.claimed_by ?? (loop && `loop ${loop}`)
-  const history = task.history.map(
-    ({ at, from, to, actor, note }) =>
-      `  ${clockTime(at)}  ${from ? `${from} → ${to}` : to}, ${actor}${note ? `: ${note}` : ''}`,
-  )
+  const history = task.history.flatMap(({ at, from, to, actor, note }) => {
+    const step = `${from ? `${from} → ${to}` : to}, ${actor}${note ? `: ${note}` : ''}`
+    return hang(`${clockTime(at)}  `, step, width)
+  })
   return [
     `${colors.bold(task.task)}  ${task.phase}`,
     ...field('blocked', task.blocked_reason, width),
@@ -36,7 +36,7 @@ export function taskText(raw: TaskReport, page: Page): string {
     '',
     safeLines(raw.brief).trimEnd(),
     '',
-    ...history.flatMap((line) => wrap(line, width)),
+    ...history,
     ...nextLines(waits(task.phase) ? [`automaton approve --task ${task.task}`] : [], page),
   ].join('\n')
 }

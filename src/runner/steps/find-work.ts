@@ -3,6 +3,7 @@ import type { Phase, WorkItem } from '../../api/work.ts'
 import { audit } from '../../machine/audit.ts'
 import { decideClaim } from '../../machine/claim.ts'
 import { claimTask } from '../../machine/loop.ts'
+import { countModels } from '../../machine/models.ts'
 import type { LoopState } from '../../machine/state.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { readBounded } from '../../store/atomic.ts'
@@ -63,7 +64,7 @@ async function candidates({ deps, places, config, allowed, kept, models }: Scene
     phases: allowed,
     tasks,
     audit: async () =>
-      audit(gatherAudit({ project, kept, modelCount: models?.models.length ?? 0, now: deps.clock.now() })),
+      audit(gatherAudit({ project, kept, modelCount: countModels(models), now: deps.clock.now() })),
     readProjectFile: async (path) => readInside(project.root, path),
   })
 }

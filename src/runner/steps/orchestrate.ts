@@ -1,5 +1,6 @@
 import type { ReadVerdict } from '../../api/verdict.ts'
 import { findIntent, type Intent, parseIntent } from '../../machine/intent.ts'
+import { countModels } from '../../machine/models.ts'
 import { checkTransition, edgeByVerdict, isForward } from '../../machine/phases.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { caughtAt } from '../halt.ts'
@@ -84,7 +85,7 @@ function permitted(input: OrchestrateInput, intent: Intent): Intent {
     reviewer: {
       session: made.session.id,
       model: made.session.model,
-      modelCount: scene.models?.models.length ?? 0,
+      modelCount: scene.config.roles.allow_same_model ? 0 : countModels(scene.models),
     },
     reason: intent.reason,
   })

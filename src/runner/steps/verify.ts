@@ -6,6 +6,7 @@ import { readTask } from '../../store/tasks.ts'
 import { sessionEnv } from '../../system/environment.ts'
 import { exec } from '../../system/exec.ts'
 import { resolveCommit } from '../../system/git.ts'
+import { maskSecrets } from '../../system/hygiene.ts'
 import { snapshot } from '../../system/snapshot.ts'
 import { restoreWorktree } from '../../system/worktree.ts'
 import { caughtAt } from '../halt.ts'
@@ -68,6 +69,7 @@ function byRule(work: Work, made: Made): ReadVerdict | null {
 
 function contextOf({ scene, site, work, made, journalist }: Parameters<typeof verify>[0]) {
   const { deps, places, config } = scene
+  const mask = maskSecrets(deps.env)
   let session: WatchedOutcome | null = null
   let halt: Halt | null = null
   const task = readTask(deps.project, work.task)
@@ -106,7 +108,7 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
         signal: deps.signal,
         runId: scene.run,
       })
-      const output = [result.stdout, result.stderr].filter((text) => text !== '').join('\n')
+      const output = mask([result.stdout, result.stderr].filter((text) => text !== '').join('\n'))
       return { exitCode: result.exitCode, output, timedOut: result.ended === 'timeout' }
     },
   }

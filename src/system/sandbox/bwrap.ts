@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Ground, Rule } from './ground.ts'
 import { depth, isWithin } from './paths.ts'
 
@@ -10,8 +10,8 @@ export interface BwrapCall {
   /** An `env` that can set how signals are taken, or null: then the session is given no time to end by itself. */
   env: string | null
   ground: Ground
-  /** The folder that every program takes for temporary files, and that the private one covers. */
-  tmpRoot: string
+  /** The folder that every program takes for temporary files, and that the private one covers; null: none is covered. */
+  tmpRoot: string | null
   /** The program, absolute, and its arguments. */
   argv: readonly string[]
   /** True when the user is root, whose rights have to be taken away one by one. */
@@ -21,6 +21,7 @@ export interface BwrapCall {
 /**
  * The arguments that start a program in bubblewrap: the whole disk read-only, then one mount for each rule, folders
  * before what they hold. Processes live in a namespace of their own that ends with the program, and with automaton.
+ * To be started in a session of its own, so that no terminal is in reach.
  * The network stays open: an agent has to reach its model.
  */
 export function bwrapArgs(call: BwrapCall): string[] {
@@ -33,7 +34,8 @@ export function bwrapArgs(call: BwrapCall): string[] {
     // Root may write these whatever else is taken from it, and one of them names a program for the kernel to run.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],
     ...mounts(call),
-    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent', '--new-session'],
+    ...['--unshare-pid', '--unshare-ipc', '--die-with-parent'],
+    ...patient.own,
     ...(call.root ? capabilities : []),
     ...['--chdir', ground.cwd, '--'],
     ...patient.inside,
@@ -66,15 +68,17 @@ const capabilities = [
 ]
 
 /**
- * A signal to the group would end bubblewrap at once, and with it the session, which could not close its files any
- * more. So bubblewrap ignores the polite signals, and the program takes them as always.
+ * The polite signals go to the whole group. They would end bubblewrap at once, and with it the session, which could
+ * not close its files any more: so bubblewrap ignores them, and the program, which stays in the group, takes them as
+ * always. A session of its own it has from whoever starts bubblewrap; where there is no patience it gets another one.
  */
-function patience({ env, bwrap, argv }: BwrapCall): { outside: string[]; inside: string[] } {
+function patience({ env, bwrap, argv }: BwrapCall): { outside: string[]; own: string[]; inside: string[] } {
   // A name with a "=" would be taken for a variable.
   if (env === null || [env, bwrap, argv[0] ?? ''].some((name) => name.includes('=')))
-    return { outside: [], inside: [] }
+    return { outside: [], own: ['--new-session'], inside: [] }
   return {
     outside: [env, '--ignore-signal=TERM,INT,HUP'],
+    own: [],
     inside: [env, '--default-signal=TERM,INT,HUP'],
   }
 }
@@ -102,7 +106,7 @@ function isEmptied({ access, kind }: Rule): boolean {
 /** The private temporary folder, and what the session needs of the shared one that it covers. */
 function temporary({ ground, tmpRoot, argv }: BwrapCall): { path: string; args: string[] }[] {
   const { rules, visible, cwd, tmp } = ground
-  if (rules.some((rule) => isWithin(tmpRoot, rule.path))) return []
+  if (tmpRoot === null || rules.some((rule) => isWithin(tmpRoot, rule.path))) return []
   const needed = [...rules.map((rule) => rule.path), ...visible, cwd, argv[0] ?? '']
   const tops = new Set(
     needed.filter((path) => isWithin(path, tmpRoot)).map((path) => topBelow(path, tmpRoot)),
@@ -118,5 +122,5 @@ function temporary({ ground, tmpRoot, argv }: BwrapCall): { path: string; args: 
 function topBelow(path: string, root: string): string {
   let top = path
   while (top !== root && dirname(top) !== root) top = dirname(top)
-  return join(top)
+  return top
 }

@@ -24,10 +24,14 @@ export interface Ground {
 export function groundOf(policy: SandboxPolicy): Ground {
   for (const folder of policy.makes) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const rules = new Map<string, Rule>()
+  const own = policy.writable.filter((path) => !policy.makes.includes(path))
   // Of the same path the last one stays.
   for (const path of policy.hidden) add(rules, path, 'hide')
-  for (const path of policy.writable) add(rules, path, 'write')
+  for (const path of policy.makes) add(rules, path, 'write')
+  for (const path of own) add(rules, path, 'write')
   for (const path of policy.readOnly) add(rules, path, 'read')
+  const brakes = new Set(policy.readOnly.map(real))
+  for (const path of policy.makes.map(real)) if (isUnderBrake(path, brakes, own.map(real))) rules.delete(path)
   const sorted = [...rules.values()].sort((a, b) => depth(a.path) - depth(b.path))
   return {
     cwd: real(policy.cwd),
@@ -45,10 +49,17 @@ export function accessTo(rules: readonly Rule[], path: string): Rule['access'] {
   return holders.sort((a, b) => depth(b.path) - depth(a.path))[0]?.access ?? 'read'
 }
 
-/** Rules that lie below a folder that may be written: Landlock, which only knows grants, cannot hold them. */
-export function holesIn(rules: readonly Rule[], access: Rule['access']): string[] {
-  const below = (rule: Rule) => rule.path !== '/' && accessTo(rules, dirname(rule.path)) === 'write'
-  return rules.filter((rule) => rule.access === access && below(rule)).map((rule) => rule.path)
+/** Folders that are protected inside of one that may be written: Landlock, which only knows grants, cannot hold these. */
+export function holesIn(rules: readonly Rule[]): string[] {
+  const inside = rules.filter((rule) => accessTo(rules, dirname(rule.path)) === 'write')
+  return inside.filter((rule) => rule.access === 'read' && rule.kind !== 'file').map((rule) => rule.path)
+}
+
+/** True for a harness's folder that a link put among the brakes. */
+function isUnderBrake(path: string, brakes: ReadonlySet<string>, own: readonly string[]): boolean {
+  const holders = [...brakes, ...own].filter((folder) => folder !== path && isWithin(path, folder))
+  const closest = holders.sort((a, b) => depth(b) - depth(a))[0]
+  return closest !== undefined && brakes.has(closest)
 }
 
 function add(rules: Map<string, Rule>, named: string, access: Rule['access']): void {

@@ -1,5 +1,5 @@
 import { dlopen, ptr } from 'bun:ffi'
-import { closeSync, constants, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { landlockGrants } from './grants.ts'
 import type { Ground } from './ground.ts'
 
@@ -134,17 +134,13 @@ function allow(ruleset: number, path: string, access: bigint): void {
   }
   try {
     const rule = Buffer.alloc(12)
-    rule.writeBigUInt64LE(isFolder(path) ? access : access & fileRights, 0)
+    rule.writeBigUInt64LE(fstatSync(fd).isDirectory() ? access : access & fileRights, 0)
     rule.writeInt32LE(fd, 8)
     if (call(addRule, BigInt(ruleset), pathBeneath, BigInt(ptr(rule))) !== 0)
       throw new Error(`Landlock takes no rule for ${path}`)
   } finally {
     closeSync(fd)
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 function ignoredSignals(): number[] {

@@ -57,7 +57,10 @@ export function policyFor(input: PolicyInput): SandboxPolicy {
   const declared = input.harnessWrites.map((path) => ({ path, full: fullPath(path, userHome) }))
   const refused = declared.filter(({ full }) => full === null || isRefused(full, input, brakes))
   const given = declared.filter((one) => !refused.includes(one)).map(({ full }) => full ?? '')
-  const makes = unique(given.filter((path) => !isWithin(path, worktree)))
+  // What lies in another one is open already; as a rule of its own it would follow a link that a session put there.
+  const makes = unique(given).filter(
+    (path) => ![worktree, ...given].some((other) => other !== path && isWithin(path, other)),
+  )
   const papers = isWithin(input.runFolder, worktree) ? [] : [input.runFolder]
   return {
     cwd: input.cwd,

@@ -52,7 +52,7 @@ async function linux(path: string): Promise<SandboxChoice> {
     return {
       tier: 'T1',
       kind: 'landlock',
-      why: `${bwrap}; Landlock (version ${abi}) is used, which cannot protect a worktree's .git file`,
+      why: `${bwrap}; Landlock (version ${abi}) is used, which cannot protect ${unprotected(abi)}`,
       program: null,
       env: null,
     }
@@ -61,20 +61,31 @@ async function linux(path: string): Promise<SandboxChoice> {
   return none(`${bwrap}, and ${landlock}`)
 }
 
+/** Before version 9 a session may talk to services that start programs for it: containers, the user's own systemd. */
+function unprotected(abi: number): string {
+  return abi < 9 ? "a worktree's .git file, nor close the sockets of services" : "a worktree's .git file"
+}
+
 /** The choice, or why bubblewrap cannot be it. */
 async function bubblewrap(path: string): Promise<SandboxChoice | string> {
   const program = which('bwrap', path)
-  if (program === null) return 'bubblewrap is not installed'
+  if (program === null) return 'bubblewrap is in no folder of PATH'
   const env = which('env', path)
   const attempt = async (patient: string | null) => {
     const root = process.getuid?.() === 0
     const argv = [which('true', path) ?? '/bin/true']
-    return tryOut(bwrapArgs({ bwrap: program, env: patient, ground: nowhere, tmpRoot: '/', argv, root }))
+    return tryOut(bwrapArgs({ bwrap: program, env: patient, ground: nowhere, tmpRoot: null, argv, root }))
   }
   const first = await attempt(env)
   const failed = first === null || env === null ? first : await attempt(null)
   if (failed !== null) return `bubblewrap does not work here (${failed})`
-  return { tier: 'T1', kind: 'bwrap', why: `${program} is used`, program, env: first === null ? env : null }
+  return {
+    tier: 'T1',
+    kind: 'bwrap',
+    why: `bubblewrap (${program}) is used`,
+    program,
+    env: first === null ? env : null,
+  }
 }
 
 async function mac(): Promise<SandboxChoice> {
@@ -90,12 +101,7 @@ async function mac(): Promise<SandboxChoice> {
   }
 }
 
-const nowhere: Ground = {
-  cwd: '/',
-  tmp: '/nowhere',
-  visible: [],
-  rules: [{ path: '/', access: 'read', kind: 'folder' }],
-}
+const nowhere: Ground = { cwd: '/', tmp: '/nowhere', visible: [], rules: [] }
 
 function none(why: string): SandboxChoice {
   return { tier: 'T0', kind: 'none', why, program: null, env: null }

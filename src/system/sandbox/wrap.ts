@@ -68,18 +68,21 @@ export function wrapCommand(request: WrapRequest): WrappedCommand {
     const args = [choice.program ?? 'sandbox-exec', '-p', seatbeltProfile(ground), ...program]
     return wrapped({ argv: args, env, notes, cleanup })
   }
-  const holes = [...holesIn(ground.rules, 'read'), ...holesIn(ground.rules, 'hide')]
+  const holes = holesIn(ground.rules)
   notes.push(...holes.map((path) => `Landlock cannot protect ${path}; changes are noticed after the session`))
   return wrapped({ argv: landlockArgs(request.self, ground, program), env, notes, cleanup })
 }
 
 /**
- * Automaton starts again in the root folder: run from its sources, it would otherwise load a `bunfig.toml` or `.env`
- * that a session left in the worktree, outside of the sandbox.
+ * The binary loads nothing from where it is started. Run from its sources, automaton starts again in the root folder:
+ * the runtime would take a `bunfig.toml` or `.env` that a session left in the worktree, and outside of the sandbox.
  */
 function landlockArgs(self: readonly string[], ground: Ground, program: readonly string[]): string[] {
   const entry: Entry = { parent: process.pid, ground: { ...ground, visible: [] } }
-  return ['/bin/sh', '-c', 'cd / && exec "$@"', 'sh', ...self, sandboxVerb, JSON.stringify(entry), ...program]
+  const again = [...self, sandboxVerb, JSON.stringify(entry), ...program]
+  return self.length === 1
+    ? again
+    : ['/bin/sh', '-c', 'cd / && unset PWD OLDPWD && exec "$@"', 'sh', ...again]
 }
 
 function prepare(policy: SandboxPolicy): Ground {

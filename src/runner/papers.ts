@@ -1,0 +1,95 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { Role, SessionReport } from '../api/harness.ts'
+import { readBounded } from '../store/atomic.ts'
+import { runFolder } from '../system/snapshot.ts'
+
+const paperLimit = 4 << 20
+
+/** The files that a session and automaton pass to each other, in the one folder that every agent may write. */
+export interface Papers {
+  folder: string
+  output: string
+  cost: string
+  intent: string
+}
+
+/** What a session left in its papers; null for what it did not write. */
+export interface Harvest {
+  output: string | null
+  cost: string | null
+  /** Orchestrate only. */
+  intent: string | null
+}
+
+/** Makes the folder anew, so that nothing planted there before the session is ever read. */
+export function preparePapers(cwd: string, role: Role): Papers {
+  const folder = join(cwd, runFolder)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { mode: 0o700 })
+  writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
+  return {
+    folder,
+    output: join(folder, `${role}.md`),
+    cost: join(folder, 'cost.json'),
+    intent: join(folder, 'intent.json'),
+  }
+}
+
+/** Reads the papers, following no links, and takes the folder away. What cannot be read is a warning. */
+export function takePapers(papers: Papers, role: Role, warnings: string[]): Harvest {
+  const read = (file: string) => readPaper(file, warnings)
+  const harvest = {
+    output: read(papers.output),
+    cost: read(papers.cost),
+    intent: role === 'orchestrate' ? read(papers.intent) : null,
+  }
+  rmSync(papers.folder, { recursive: true, force: true })
+  return harvest
+}
+
+/**
+ * Joins what the harness reported with the session's cost file (`{"usd":x,"tokens":n}`), which is the session's own word:
+ * it can raise what was reported, never lower it.
+ */
+export function mergeUsage(
+  reported: SessionReport['usage'],
+  cost: string | null,
+  warnings: string[],
+): SessionReport['usage'] {
+  const own = cost === null ? {} : parseCost(cost, warnings)
+  return { usd: larger(reported.usd, own.usd), tokens: larger(reported.tokens, own.tokens) }
+}
+
+function readPaper(file: string, warnings: string[]): string | null {
+  try {
+    return readBounded(file, paperLimit)
+  } catch (error) {
+    warnings.push(`ignored ${basename(file)}: ${error instanceof Error ? error.message : String(error)}`)
+    return null
+  }
+}
+
+function parseCost(text: string, warnings: string[]): { usd?: number; tokens?: number } {
+  try {
+    const cost: unknown = JSON.parse(text)
+    if (typeof cost !== 'object' || cost === null) throw new Error('not an object')
+    const amount = (name: string) => {
+      const value: unknown = Reflect.get(cost, name)
+      if (value === undefined) return undefined
+      if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+      throw new Error(`${name} is not a number of 0 or more`)
+    }
+    const usd = amount('usd')
+    const tokens = amount('tokens')
+    return { ...(usd === undefined ? {} : { usd }), ...(tokens === undefined ? {} : { tokens }) }
+  } catch (error) {
+    warnings.push(`cost file ignored: ${error instanceof Error ? error.message : String(error)}`)
+    return {}
+  }
+}
+
+function larger(a: number | null, b: number | undefined): number | null {
+  const valid = [a, b].filter((n): n is number => typeof n === 'number' && Number.isFinite(n) && n >= 0)
+  return valid.length === 0 ? null : Math.max(...valid)
+}

