@@ -79,7 +79,7 @@ export function makeCanary(dir: string): Canary {
   mkdirSync(dir, { recursive: true })
   const log = join(dir, 'marks')
   const command = join(dir, 'canary')
-  writeFileSync(command, `#!/bin/sh\necho "$0 $*" >> '${log}'\ncat 2>/dev/null\nexit 0\n`)
+  writeFileSync(command, `#!/bin/sh\necho "$0 $*" >> '${log}'\nexit 1\n`)
   chmodSync(command, 0o755)
   return { command, marks: () => (existsSync(log) ? readFileSync(log, 'utf8') : '') }
 }
