@@ -43,7 +43,8 @@ function newItem({ id, severity, rule, path, message, fingerprint }: Violation) 
     brief: `\`automaton audit\` found this, and it should be gone afterwards:\n\n- Rule: ${rule} (${severity})${place}\n- What: ${message}\n\nSettle its cause, and nothing else. Do not silence the rule.`,
     fingerprint,
     design_ref: `audit:${id}`,
-    acceptance_criteria: [`\`automaton audit\` no longer reports ${id}`],
+    // Without the option the audit is of the primary checkout, where the finding stays until a person merges.
+    acceptance_criteria: [`\`automaton audit --project .\` no longer reports ${id}`],
   }
 }
 

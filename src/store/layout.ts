@@ -107,11 +107,7 @@ function projectAt(root: string, home: string): Project {
   const automaton = join(root, '.automaton')
   if (real(automaton) === home) {
     const why = 'its .automaton folder is the HOME of automaton'
-    throw errors.usage(
-      `${root} cannot be a project`,
-      why,
-      'run in a repository below it, or move AUTOMATON_HOME',
-    )
+    throw errors.usage(`not a project (${root})`, why, 'run in a repository below it, or move AUTOMATON_HOME')
   }
   const isHome = root === home
   return {
@@ -128,7 +124,11 @@ function projectAt(root: string, home: string): Project {
 function flagged(cwd: string, flag: string): string {
   const root = resolve(cwd, flag)
   if (flag === '' || !statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
-    throw errors.usage(`--project ${flag}`, 'there is no such folder', 'name the folder of your repository')
+    throw errors.usage(
+      `bad option (--project ${flag})`,
+      'there is no such folder',
+      'name the folder of your repository',
+    )
   }
   return real(root)
 }

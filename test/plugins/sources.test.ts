@@ -155,7 +155,7 @@ describe('audit', () => {
         brief: expect.stringContaining('untested-source (MEDIUM)'),
         fingerprint: 'f-src/a.ts',
         design_ref: 'audit:untested-source:src/a.ts',
-        acceptance_criteria: ['`automaton audit` no longer reports untested-source:src/a.ts'],
+        acceptance_criteria: ['`automaton audit --project .` no longer reports untested-source:src/a.ts'],
       },
       { task: 'old' },
       expect.objectContaining({ title: 'Add X' }),
