@@ -3,6 +3,10 @@
 const args = process.argv.slice(2)
 if (args.length === 1 && args[0] === '--version') {
   console.log(`automaton ${typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source'}`)
+} else if (args[0] === 'sandbox-exec') {
+  // Inside a sandbox that is being made: no guard applies to it, and it becomes the session's program.
+  const { sandboxExec } = await import('./system/sandbox/enter.ts')
+  sandboxExec(args.slice(1))
 } else {
   const { run } = await import('./cli/edge.ts')
   process.exitCode = await run(args)

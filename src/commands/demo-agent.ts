@@ -52,7 +52,7 @@ function implement({ env, cwd }: DemoSession): string {
 
 /** The second loop may only touch bin/. Its agent oversteps once, the way real ones do, and then keeps to it. */
 function tidy(env: DemoSession['env'], cwd: string): string {
-  const memory = join(env.HOME ?? cwd, 'overstepped')
+  const memory = join(env.HOME ?? cwd, 'agent', 'overstepped')
   const file = join(cwd, 'bin', 'slug')
   writeFileSync(file, readFileSync(file, 'utf8').replace('# Turns', '# slug TITLE: turns'))
   if (existsSync(memory)) return 'Said in bin/slug how it is called.'

@@ -67,9 +67,10 @@ export async function demo(app: App, say: (line: string) => void): Promise<DemoR
 }
 
 /** The same app, at home in the throwaway folder. */
-async function asPerson(app: App, repository: string, home: string): Promise<App> {
+async function asPerson(app: App, repository: string, userHome: string): Promise<App> {
+  const home = join(userHome, '.automaton')
   const project = findProject({ cwd: repository, home, flag: repository })
-  const env = { ...app.env, HOME: home }
+  const env = { ...app.env, HOME: userHome }
   const host = await app.host()
   const { clock, self, signal } = app
   const progress = () => {}
@@ -109,6 +110,7 @@ async function makeLoop(app: App, o: { loop: string; task: string; scope: string
   })
   const config = JSON.parse(await readFile(file, 'utf8'))
   config.harness.command = [...app.self, 'demo-agent', '{prompt}']
+  config.harness.writes = ['~/agent']
   config.verifiers = [{ use: 'command', options: { commands: [['sh', 'test/run.sh']] } }, { use: 'session' }]
   if (o.loop === 'tidy') config.verifiers = [{ use: 'session' }]
   await writeFile(file, `${JSON.stringify(config, null, 2)}\n`)

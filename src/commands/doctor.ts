@@ -1,13 +1,14 @@
-import { existsSync } from 'node:fs'
 import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
+import { refusalOf } from '../runner/facts.ts'
+import { readSetting } from '../runner/setting.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { unsafeVariable } from '../system/environment.ts'
-import { oldestGit, requireGit, resolveCommit } from '../system/git.ts'
-import { which } from '../system/process.ts'
+import { oldestGit, requireGit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
-import { findHarnesses } from './look-around.ts'
+import { haltWords } from './halt-words.ts'
+import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
 
 /** One thing that was looked at. `bad` needs doing, `hint` may be as wanted. */
@@ -32,17 +33,21 @@ export async function doctor(app: App): Promise<DoctorReport> {
   const findings = [
     environment(app),
     ...gitFindings(project, repo),
-    harnesses(app),
-    {
-      what: 'sandbox',
-      level: 'hint',
-      detail: 'tier T0: changes out of scope are noticed, not prevented',
-      fix: '',
-    },
+    await harnesses(app),
+    await sandbox(app),
     ...(await pluginFindings(app)),
-    ...(await loopFindings(app, project, 'problem' in repo ? null : repo.repository)),
+    ...(await loopFindings(app, project)),
   ] satisfies Finding[]
   return { ok: findings.every((finding) => finding.level !== 'bad'), findings }
+}
+
+/** What sessions of this machine are locked in by, for loops that do not turn it off. */
+async function sandbox(app: App): Promise<Finding> {
+  const { findSandbox } = await import('../system/sandbox/tier.ts')
+  const { tier, why } = await findSandbox({ path: app.env.PATH ?? '', mode: 'auto' })
+  if (tier === 'T1') return { what: 'sandbox', level: 'good', detail: `T1: ${why}`, fix: '' }
+  const detail = `T0: changes out of scope are noticed, not prevented (${why})`
+  return { what: 'sandbox', level: 'hint', detail, fix: 'install bubblewrap' }
 }
 
 type Looked = { repository: Repository | null } | { problem: AutomatonError }
@@ -80,12 +85,15 @@ function gitFindings(project: Project, looked: Looked): Finding[] {
   return [...found, { what: 'repository', level: 'hint', detail, fix: 'git init' }]
 }
 
-function harnesses(app: App): Finding {
-  const found = findHarnesses(app.env.PATH ?? '')
-  if (found.length > 0)
-    return good('harnesses', found.map(({ name, program }) => `${name} (${program})`).join(', '))
-  const fix = 'install a coding agent such as opencode, or set harness.command in loop.json'
-  return { what: 'harnesses', level: 'hint', detail: 'no known coding agent is on PATH', fix }
+async function harnesses(app: App): Promise<Finding> {
+  const { supported, others } = findAgents(await app.host(), app.env.PATH ?? '')
+  const names = (agents: FoundAgent[]) => agents.map(({ name, program }) => `${name} (${program})`).join(', ')
+  const more = others.length > 0 ? `not supported yet, but for harness.command: ${names(others)}` : ''
+  if (supported.length > 0)
+    return good('harnesses', `${names(supported)}${more && '; '}${more}`)
+  const fix = 'install opencode, or set harness.command in loop.json'
+  const detail = others.length > 0 ? more : 'no known coding agent is on PATH'
+  return { what: 'harnesses', level: 'hint', detail, fix }
 }
 
 async function pluginFindings(app: App): Promise<Finding[]> {
@@ -97,11 +105,11 @@ async function pluginFindings(app: App): Promise<Finding[]> {
   }
 }
 
-async function loopFindings(app: App, project: Project, repo: Repository | null): Promise<Finding[]> {
+async function loopFindings(app: App, project: Project): Promise<Finding[]> {
   const found: Finding[] = []
   for (const name of listLoops(project)) {
     const facts = loopFacts(loopPlaces(project, name), app.clock.now())
-    const findings = [...stateFindings(facts), ...(await needs(app, facts, repo))]
+    const findings = [...stateFindings(facts), ...(await refusal(app, facts))]
     found.push(
       ...(findings.length > 0 ? findings : [good(`loop ${name}`, facts.state?.status ?? 'untracked')]),
     )
@@ -121,7 +129,7 @@ function stateFindings({ places, state, problems, run, isTicking }: LoopFacts): 
     found.push({ what, level: 'bad', detail: 'it has no state', fix: `automaton repair ${places.name}` })
   }
   if (state?.halt) {
-    const detail = `halted: ${state.halt.reason} (${state.halt.detail})`
+    const detail = `halted: ${state.halt.reason} (${haltWords(state.halt)})`
     found.push({ what, level: 'bad', detail, fix: `automaton status ${places.name}` })
   }
   if (run && !isTicking) {
@@ -131,53 +139,14 @@ function stateFindings({ places, state, problems, run, isTicking }: LoopFacts): 
   return found
 }
 
-/** What the gate would refuse a tick for. */
-async function needs(
-  app: App,
-  { places, config, state }: LoopFacts,
-  repo: Repository | null,
-): Promise<Finding[]> {
+/** What the gate would refuse a tick for. A loop.json that cannot be read has been said already. */
+async function refusal(app: App, { places, config, state }: LoopFacts): Promise<Finding[]> {
   if (!config || state?.status === 'complete') return []
-  const what = `loop ${places.name}`
-  const found: Finding[] = []
-  const { worktree, base_branch: branch, sandbox } = config.blast_radius
-  if (worktree && !repo) {
-    found.push({ what, level: 'bad', detail: 'a worktree needs a git repository', fix: 'git init' })
-  } else if (worktree && repo && !(await hasBranch(repo, branch))) {
-    const fix = `set blast_radius.base_branch in ${places.config}`
-    found.push({ what, level: 'bad', detail: `there is no base branch ${branch}`, fix })
-  }
-  if (sandbox === 'required') {
-    const fix = `set blast_radius.sandbox to "auto" in ${places.config}`
-    found.push({ what, level: 'bad', detail: 'it requires a sandbox, and there is none', fix })
-  }
-  return [...found, ...(await harnessFinding(app, what, config))]
-}
-
-async function hasBranch(repo: Repository, branch: string): Promise<boolean> {
-  try {
-    return (await resolveCommit(repo, `refs/heads/${branch}`)) !== null
-  } catch {
-    return false
-  }
-}
-
-async function harnessFinding(
-  app: App,
-  what: string,
-  { harness }: NonNullable<LoopFacts['config']>,
-): Promise<Finding[]> {
-  try {
-    const programs = harness.command?.slice(0, 1) ?? (await app.host()).harness(harness.use, {}).programs
-    const missing = programs.find(
-      (program) => !existsSync(program) && which(program, app.env.PATH ?? '') === null,
-    )
-    if (missing === undefined) return []
-    const fix = `install ${missing}, or set harness.use or harness.command in its loop.json`
-    return [{ what, level: 'bad', detail: `${missing} is not on PATH`, fix }]
-  } catch (error) {
-    return [bad(what, error)]
-  }
+  const deps = await app.deps()
+  const setting = readSetting(places, deps.project, app.home)
+  const found = await refusalOf({ places, deps, setting, state })
+  if (!found) return []
+  return [{ what: `loop ${places.name}`, level: 'bad', detail: found.why, fix: found.fix }]
 }
 
 function good(what: string, detail: string): Finding {

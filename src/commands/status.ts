@@ -39,11 +39,21 @@ export interface LoopPage {
   next_tick_at: string | null
   interval_seconds: number | null
   /** Where sessions may write, and what keeps them there. */
-  containment: { tier: 'T0'; where: 'worktree' | 'checkout' | 'folder without git'; scope: string[] }
+  containment: Containment
   warnings: string[]
   problems: LoopFacts['problems']
   /** What a person types next, the likeliest first. */
   next: string[]
+}
+
+/** What keeps sessions to their work. */
+export interface Containment {
+  /** T0: what leaves the scope is noticed and halts the loop; T1: a sandbox prevents it. Null inside a session. */
+  tier: 'T0' | 'T1' | null
+  /** Which sandbox, or why there is none. */
+  why: string
+  where: 'worktree' | 'checkout' | 'folder without git'
+  scope: string[]
 }
 
 /** One page, or the project's. */
@@ -56,11 +66,12 @@ export interface StatusReport {
 }
 
 /** What the loops are doing, why they halted, and what to type next. Reads only. */
-export function status(app: App, o: { loop: string | null }): StatusReport {
+export async function status(app: App, o: { loop: string | null }): Promise<StatusReport> {
   const project = app.project()
   const names = o.loop === null ? listLoops(project) : [existingLoop(project, o.loop).name]
   const now = app.clock.now()
-  const loops = names.map((name) => page(project, loopFacts(loopPlaces(project, name), now)))
+  const loops: LoopPage[] = []
+  for (const name of names) loops.push(await page(app, project, loopFacts(loopPlaces(project, name), now)))
   const { tracked } = listTasks(project)
   const waiting = tracked.filter((task) => task.phase === 'human_intervention' || task.phase === 'design')
   return {
@@ -79,7 +90,7 @@ export function status(app: App, o: { loop: string | null }): StatusReport {
   }
 }
 
-function page(project: Project, facts: LoopFacts): LoopPage {
+async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopPage> {
   const { places, state, config, run, isTicking } = facts
   return {
     loop: places.name,
@@ -105,7 +116,7 @@ function page(project: Project, facts: LoopFacts): LoopPage {
     last_tick_at: state?.last_tick_at ?? null,
     next_tick_at: facts.nextTickAt,
     interval_seconds: config?.schedule.interval_seconds ?? null,
-    containment: containment(project, facts),
+    containment: await containment(app, project, facts),
     warnings: warnings(project, facts),
     problems: facts.problems,
     next: nextCommands(facts),
@@ -122,10 +133,15 @@ function spent(state: LoopState | null): LoopPage['spent'] {
   }
 }
 
-function containment(project: Project, { config }: LoopFacts): LoopPage['containment'] {
+async function containment(app: App, project: Project, { config }: LoopFacts): Promise<Containment> {
   const scope = config?.blast_radius.file_scope ?? []
-  if (config?.blast_radius.worktree !== false) return { tier: 'T0', where: 'worktree', scope }
-  return { tier: 'T0', where: hasGit(project) ? 'checkout' : 'folder without git', scope }
+  const isOwn = config?.blast_radius.worktree !== false
+  const where = isOwn ? 'worktree' : hasGit(project) ? 'checkout' : 'folder without git'
+  // A session may itself be in a sandbox, where trying one out tells nothing.
+  if (!config || app.inTick) return { tier: null, why: '', where, scope }
+  const { sandboxOf } = await import('../runner/containment.ts')
+  const { tier, why } = await sandboxOf(config, app)
+  return { tier, why, where, scope }
 }
 
 function warnings(project: Project, { places, run, isTicking, config }: LoopFacts): string[] {

@@ -176,6 +176,13 @@ const harness = loose({
     ),
     [],
   ),
+  writes: v.optional(
+    v.pipe(
+      v.array(is.folder, 'a list of folders'),
+      says('Folders that sessions may write inside the sandbox, besides the worktree; ~/ is the home.'),
+    ),
+    [],
+  ),
 })
 
 const criteria = v.pipe(

@@ -64,15 +64,19 @@ function source(template: Record<string, unknown>, task: string | undefined): Re
     : { ...template, task }
 }
 
-/** Without this a fresh loop would halt at once: both roles would take the default model. */
+/**
+ * Without this a fresh loop would halt at once: both roles would take the default model. What the template names stays;
+ * the other role gives way.
+ */
 function pinned(roles: Part, models: Models | null): Record<string, unknown> {
   const ids = [...new Set(models?.models)]
   const implement = roles.part('implement').value
   const verify = roles.part('verify').value
-  if (!models || ids.length < 2 || implement.model || verify.model) return roles.value
-  const first = models.roles.implement ?? models.default ?? ids[0]
-  const wanted = models.roles.verify
-  const second = wanted !== undefined && wanted !== first ? wanted : ids.find((id) => id !== first)
+  if (!models || ids.length < 2 || (implement.model && verify.model)) return roles.value
+  const other = (taken: unknown, wanted: unknown) =>
+    wanted && wanted !== taken ? wanted : ids.find((id) => id !== taken)
+  const first = implement.model || other(verify.model, models.roles.implement ?? models.default ?? ids[0])
+  const second = verify.model || other(first, models.roles.verify)
   return { ...roles.value, implement: { ...implement, model: first }, verify: { ...verify, model: second } }
 }
 

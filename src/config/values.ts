@@ -100,6 +100,11 @@ export const command = v.nullable(
 /** The name of an environment variable. */
 export const variable = v.pipe(v.string(variableRule), v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, variableRule))
 
+const folderRule = 'an absolute folder, or one that starts with ~/'
+
+/** A folder outside of the project. */
+export const folder = v.pipe(v.string(folderRule), v.regex(/^(\/|~\/|[A-Za-z]:[\\/])[^\0]*$/, folderRule))
+
 /** The phases of a loop; null: all of them. */
 export const phaseList = v.nullable(
   v.pipe(

@@ -63,6 +63,8 @@ export interface LoopConfig {
     idle_seconds: number
     /** Names of variables to hand to sessions besides the allow-list. */
     env: string[]
+    /** Folders that sessions may write inside the sandbox, besides the worktree; `~/` is the person's home. */
+    writes: string[]
   }
 }
 

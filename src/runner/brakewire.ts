@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { taskPlaces } from '../store/layout.ts'
+import { sha256 } from '../system/digest.ts'
 
 /** Content hashes of everything that a session must not touch, by a name for people. */
 export type BrakeRecord = Record<string, string>
@@ -44,7 +44,7 @@ function hashInto(record: BrakeRecord, name: string, path: string): void {
   if (kind === 'folder') {
     for (const entry of namesIn(path)) hashInto(record, `${name}/${entry}`, join(path, entry))
   } else if (kind === 'file') {
-    record[name] = createHash('sha256').update(readFileSync(path)).digest('hex')
+    record[name] = sha256(readFileSync(path))
   } else if (kind !== 'missing') {
     record[name] = kind
   }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { roles } from '../api/harness.ts'
+import { findPrompt } from '../assets/prompts.ts'
 import { AutomatonError } from '../errors.ts'
 import { effectiveTier } from '../machine/budget.ts'
 import type { LoopConfig } from '../machine/config.ts'
@@ -42,7 +43,7 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
     models: { count: countModels(models), implement: null, verify: null },
   }
   if (state?.status !== 'running') return facts
-  facts.refusal = await refusalOf(setting, deps)
+  facts.refusal = await refusalOf({ places, deps, setting, state })
   if (!config || facts.refusal) return facts
   facts.contexts = contextsOf(config, setting, deps)
   const phase = state.current_phase
@@ -72,6 +73,7 @@ export async function outOfScopeNow(o: {
     base: o.base,
     fileScope: o.config.blast_radius.file_scope,
     persist: false,
+    head,
   })
   return { files: drift.outOfScope, tamper: null }
 }
@@ -102,11 +104,34 @@ function contextsOf(config: LoopConfig, setting: Setting, deps: Deps): GateFacts
   }))
 }
 
-async function refusalOf({ config, problem, repo }: Setting, deps: Deps): Promise<Refusal | null> {
+/** A prompt that is found nowhere would otherwise only show in the middle of a tick. */
+function promptProblem(config: LoopConfig, places: LoopPlaces, deps: Deps): AutomatonError | null {
+  try {
+    for (const role of roles) {
+      findPrompt({ ref: config.roles[role].prompt, loopDir: places.dir, home: deps.home, role })
+    }
+    return null
+  } catch (error) {
+    if (error instanceof AutomatonError) return error
+    throw error
+  }
+}
+
+/** A source or verifier that no plugin is there for. An unknown harness is the harness's own refusal. */
+function pluginProblem({ work_source, verifiers }: LoopConfig, { host }: Deps): AutomatonError | null {
+  const missing = verifiers.map(({ use }) => host.missing('verifier', use))
+  return [host.missing('source', work_source.kind), ...missing].find((error) => error !== null) ?? null
+}
+
+/** What a tick would be refused for before any check, or null: nothing is halted or written over it. */
+export async function refusalOf({ places, deps, setting }: GateInput): Promise<Refusal | null> {
+  const { config, problem, repo } = setting
   if (!config) {
     const why = problem?.message ?? 'loop.json is missing'
     return { kind: 'config', why, fix: problem?.fix ?? 'write loop.json again' }
   }
+  const wrong = promptProblem(config, places, deps) ?? pluginProblem(config, deps)
+  if (wrong) return { kind: 'config', why: wrong.message, fix: wrong.fix }
   if (config.blast_radius.worktree) {
     if (!repo) {
       const fix = 'git init, or set blast_radius.worktree to false in loop.json'
@@ -122,7 +147,17 @@ async function refusalOf({ config, problem, repo }: Setting, deps: Deps): Promis
       }
     }
   }
-  return harnessRefusal(config, deps)
+  return harnessRefusal(config, deps) ?? (await sandboxRefusal(config, deps))
+}
+
+/** Only a loop that insists on a sandbox is refused without one; finding out takes starting a program. */
+async function sandboxRefusal(config: LoopConfig, deps: Deps): Promise<Refusal | null> {
+  if (config.blast_radius.sandbox !== 'required') return null
+  const { sandboxOf } = await import('./containment.ts')
+  const { tier, why } = await sandboxOf(config, deps)
+  if (tier !== 'T0') return null
+  const fix = 'install bubblewrap, or set blast_radius.sandbox to "auto" in loop.json'
+  return { kind: 'sandbox', why, fix }
 }
 
 function harnessRefusal(config: LoopConfig, deps: Deps): Refusal | null {

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { Death } from '../api/hooks.ts'
 import type { Halt } from '../machine/state.ts'
+import { randomBytes } from '../system/digest.ts'
 import type { Scene } from './scene.ts'
 
 const consonants = 'bdfghjklmnprstvz'

@@ -42,7 +42,8 @@ export function journalist(o: { scene: Scene; state: LoopState; work: Work; site
   }
   return {
     step: (step, brakes) => write({ step, brakes, session: null }),
-    spawned: (_role, who) => write({ session: who }),
+    // Only these: a record with anything else in it would not be believed when it is read again.
+    spawned: (_role, { pid, group, start }) => write({ session: { pid, group, start } }),
     charged: () => write({ session: null, usage: scene.ledger.usage() }),
     done: () => clearRun(scene.places),
   }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
-import { resolveCommit } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
 import { snapshot } from '../system/snapshot.ts'
-import { commitWorktree, headOf, keep, restoreWorktree } from '../system/worktree.ts'
+import { commitWorktree, keep, restoreWorktree } from '../system/worktree.ts'
 
 /** A worktree whose contents are to be put aside. */
 export interface Parking {
@@ -20,10 +19,9 @@ export interface Parking {
 /** Puts a worktree back to a commit; what was there, committed or not, is kept under a ref first. Returns whether there was anything to keep. */
 export async function park({ repo, worktree, back, ref, at, why }: Parking): Promise<boolean> {
   if (!existsSync(worktree)) return false
-  const head = headOf(repo, worktree).commit
   await using now = await snapshot({ repo, worktree, persist: true })
-  const headTree = head && (await resolveCommit(repo, `${head}^{tree}`, 'tree'))
-  const dirty = now.tree !== headTree
+  const head = now.head.commit
+  const dirty = now.tree !== now.head.tree
   if (!dirty && head === back) {
     await restoreWorktree({ repo, worktree, commit: back })
     return false

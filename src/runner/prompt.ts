@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Role } from '../api/harness.ts'
 import { findPrompt, phaseGuide } from '../assets/prompts.ts'
 import { type PromptValues, render } from '../assets/render.ts'
@@ -6,6 +5,7 @@ import { effectiveTier } from '../machine/budget.ts'
 import { readBounded } from '../store/atomic.ts'
 import { taskPlaces } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
+import { randomHex } from '../system/digest.ts'
 import type { Scene, Site, Work } from './scene.ts'
 
 const briefLimit = 1 << 20
@@ -56,7 +56,7 @@ export function renderPrompt(
     template: found.text,
     values,
     budgetTokens: Math.floor(window * promptShare),
-    marker: randomBytes(6).toString('hex'),
+    marker: randomHex(6),
   })
   const warnings = rendered.cut.map(
     (what) => `${role} prompt: ${what} was cut to fit a window of ${window} tokens`,

@@ -4,10 +4,13 @@ import type { LoopState } from '../machine/state.ts'
 import { commit, completeAhead, load, readLog } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { clearRun, type RunRecord, readRun } from '../store/run.ts'
+import { sweepTemps } from '../store/sweep.ts'
 import { writeTask } from '../store/tasks.ts'
+import { sweepPrivateGits } from '../system/private.ts'
 import { endTree, findByEnv } from '../system/process.ts'
 import { killTree } from '../system/tree.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
+import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { makeHalt } from './halt.ts'
 import { park } from './park.ts'
@@ -28,6 +31,7 @@ export interface Recovered {
 export async function recover(places: LoopPlaces, deps: Deps, setting: Setting): Promise<Recovered> {
   let loaded = load(places, { repair: true })
   if (loaded.kind === 'untracked') return { state: null, note: null }
+  await sweepTemps(deps.project, places)
   let note: string | null = null
   if (loaded.ahead) {
     const { task } = loaded.ahead
@@ -37,11 +41,13 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
   }
   const run = readRun(places)
   if (!run) return { state: loaded.state, note }
+  sweepPrivateGits()
   if ('problem' in run) {
     clearRun(places)
     return { state: loaded.state, note: `run.json was not readable (${run.problem}) and was removed` }
   }
   await endOrphans(run)
+  removeTemporary(run.run)
   if (finished(places, run)) {
     clearRun(places)
     return { state: loaded.state, note }
@@ -50,7 +56,7 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
 }
 
 /** Whether the log holds the end of that tick. */
-function finished(places: LoopPlaces, run: RunRecord): boolean {
+export function finished(places: LoopPlaces, run: RunRecord): boolean {
   const ends = new Set(['tick', 'error', 'halt', 'interrupted', 'incomplete'])
   return readLog(places, { after: run.state_seq }).some((r) => r.run === run.run && ends.has(r.type))
 }

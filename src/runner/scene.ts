@@ -3,6 +3,7 @@ import type { MachineConfig } from '../config/machine.ts'
 import type { LoopConfig, Models } from '../machine/config.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import type { Repository } from '../system/repository.ts'
+import type { SandboxChoice } from '../system/sandbox/tier.ts'
 import type { Deps } from './deps.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -24,8 +25,13 @@ export interface Scene {
   tick: number
   startedAt: string
   ledger: Ledger
+  /** What sessions are locked in by. */
+  sandbox: SandboxChoice
   warnings: string[]
 }
+
+/** A tick that has no work yet, and so has not looked for a sandbox. */
+export type Search = Omit<Scene, 'sandbox'>
 
 /** Where the sessions of a tick work, and what its changes are measured from. */
 export interface Site {

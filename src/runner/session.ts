@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Role, SessionReport } from '../api/harness.ts'
 import { resolveModel } from '../machine/models.ts'
@@ -7,6 +6,7 @@ import { outputFile } from '../store/outputs.ts'
 import { sessionEnv } from '../system/environment.ts'
 import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
+import { contain } from './containment.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
 import { mergeUsage, type Papers, preparePapers, takePapers } from './papers.ts'
@@ -67,7 +67,7 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     tokens,
   })
   scene.warnings.push(...(command.notes ?? []))
-  const id = randomUUID()
+  const id = crypto.randomUUID()
   const env = sessionEnv({
     env: deps.env,
     allowed: [...(harness.env ?? []), ...config.harness.env],
@@ -75,13 +75,16 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   })
   env.PATH = `${agentBin(deps)}:${env.PATH ?? ''}`
 
+  const writes = harness.writes ?? []
+  using contained = contain(scene, site, { argv: command.argv, env, writes })
+  scene.warnings.push(...contained.notes)
   const reader = harness.reader()
   const seconds = deps.clock.seconds()
   await deps.host.emit('session:start', { loop: places.name, tick: scene.tick, role, task: work.task })
   const result = await exec({
-    argv: command.argv,
+    argv: contained.argv,
     cwd: site.cwd,
-    env,
+    env: { ...env, ...contained.env },
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
     timeoutMs: config.harness.timeout_seconds * 1000,
     idleMs: config.harness.idle_seconds * 1000,

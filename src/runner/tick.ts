@@ -1,26 +1,29 @@
-import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { ReadVerdict } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
 import { isDue, nextDue } from '../machine/due.ts'
 import { failTick, haltLoop } from '../machine/loop.ts'
+import { artifactOf } from '../machine/phases.ts'
 import type { Halt, LoopState } from '../machine/state.ts'
-import { ensureFolder } from '../store/atomic.ts'
-import { commit, touch } from '../store/journal.ts'
-import { type LoopPlaces, loopPlaces } from '../store/layout.ts'
+import { ensureFolder, writeAtomic } from '../store/atomic.ts'
+import { commit, load, touch } from '../store/journal.ts'
+import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { readTask } from '../store/tasks.ts'
 import { requireSpace } from '../system/disk.ts'
-import { subreaper } from '../system/native.ts'
+import { setUndumpable, subreaper } from '../system/native.ts'
+import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
 import { caughtAt, isTamper, makeHalt } from './halt.ts'
 import { Interrupted } from './interrupt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
-import { abandon, recover } from './recover.ts'
+import { abandon, finished, recover } from './recover.ts'
 import type { TickReport } from './report.ts'
-import type { Scene, Work } from './scene.ts'
+import type { Scene, Search, Work } from './scene.ts'
 import { SessionFailed } from './session-failed.ts'
 import { allowedPhases, readSetting, type Setting } from './setting.ts'
 import { findWork } from './steps/find-work.ts'
@@ -38,6 +41,8 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   if (lock.busy) return { ...common(loop), outcome: 'busy', holder: lock.holder }
   await using _held = lock
   subreaper()
+  // A session of the same user could read its secrets, and write into it.
+  setUndumpable()
   const setting = readSetting(places, deps.project, deps.home)
   const before = await recover(places, deps, setting)
   const report = await attempt({ places, deps, setting, state: before.state, scheduled: options.scheduled })
@@ -68,12 +73,12 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     }
     if (!isDue(when)) return { ...common(places.name), outcome: 'not_due', due: nextDue(when).toISOString() }
   }
-  const run = randomUUID()
+  const run = crypto.randomUUID()
   const passed = await passGate({ places, deps, setting, state, run })
   if (!passed.gate.ok || !config || !passed.state) {
     return { ...common(places.name), outcome: 'refused', gate: passed.gate }
   }
-  const scene: Scene = {
+  const scene: Search = {
     deps,
     places,
     config,
@@ -95,7 +100,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     return { ...common(places.name), warnings: scene.warnings, outcome: 'no_work', passed: found.passed }
   }
   await deps.host.emit('work:found', { loop: places.name, tick: scene.tick, ...found.work })
-  return workOn(scene, found.state, found.work)
+  return workOn({ ...scene, sandbox: await sandboxOf(config, deps) }, found.state, found.work)
 }
 
 /** Steps 4 to 11 for a claimed task. */
@@ -141,6 +146,7 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   }
   const task = readTask(scene.deps.project, work.task)
   if (!task || !('phase' in task)) throw errors.noTask(work.task, 'it went away during the tick')
+  keepArtifact(scene, work, made, graded.result)
   const decided = await orchestrate({ ...o, task, made, graded: graded.result })
   return settle({
     scene,
@@ -152,6 +158,13 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
     verifySession: graded.session?.id ?? null,
     halt: decided.session ? caughtAt(scene, decided.session) : null,
   })
+}
+
+/** On a pass the artifact becomes the task's own, under its phase's name, before anybody decides where the task goes. */
+function keepArtifact({ deps }: Scene, work: Work, made: Made, graded: ReadVerdict): void {
+  const name = artifactOf(work.phase)
+  if (!graded.verdict.pass || name === null) return
+  writeAtomic(join(taskPlaces(deps.project, work.task).dir, name), `${made.artifact}\n`)
 }
 
 /** A tick that did work and halts before its end: counted, nothing verified, no operation applied. */
@@ -213,6 +226,9 @@ async function giveUp(
   const run = readRun(places)
   if (!run || 'problem' in run) return
   try {
+    const loaded = load(places)
+    // A tick whose end is in the log is over, whatever failed after that: what it made must stay where it is.
+    if (loaded.kind === 'untracked' || loaded.ahead || finished(places, run)) return
     const interrupted = cause instanceof Interrupted
     await abandon({ places, deps, setting: { repo, config }, state, run, interrupted, cause: String(cause) })
   } catch (error) {

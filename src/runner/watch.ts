@@ -2,6 +2,7 @@ import { peek } from '../store/journal.ts'
 import { loopPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
+import { together } from '../system/git.ts'
 import { changedPrimary, primaryRecord } from '../system/primary.ts'
 import type { Repository } from '../system/repository.ts'
 import { compareRepository, recordRepository } from '../system/tripwire.ts'
@@ -10,24 +11,37 @@ import { branchOf } from './facts.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { runSession, type SessionOutcome, type SessionSpec } from './session.ts'
 
-/** A session with what it was caught at: `tamper:<what>` names, empty for an honest one. */
-export interface WatchedOutcome extends SessionOutcome {
+/** What something was caught at. */
+export interface Caught {
+  /** `tamper:<what>` names, empty for an honest one. */
   tamper: string[]
   /** Files of the person's checkout that changed meanwhile, where `blast_radius.primary` says to halt. */
   primary: string[]
 }
 
-/** Runs a session between two looks at what it must leave alone: the brakes, the repository, the person's checkout. */
+/** A session with what it was caught at. */
+export interface WatchedOutcome extends SessionOutcome, Caught {}
+
+/** Runs a session, watched. */
 export async function watchedSession(spec: SessionSpec): Promise<WatchedOutcome> {
+  const { result, ...caught } = await watched(spec, () => runSession(spec))
+  return { ...result, ...caught }
+}
+
+/** Runs what an agent has a hand in between two looks at what it must leave alone: the brakes, the repository, the person's checkout. */
+export async function watched<T>(
+  spec: Pick<SessionSpec, 'scene' | 'site' | 'work' | 'role' | 'journalist'>,
+  run: () => Promise<T>,
+): Promise<Caught & { result: T }> {
   const { scene, site, work, role } = spec
   const brakes = readBrakes(scene, work)
   const repository = scene.repo ? await watchRepository(scene, scene.repo, site) : null
   spec.journalist.step(role, brakes)
-  const outcome = await runSession(spec)
+  const result = await run()
   const changed = changedBrakes(brakes, readBrakes(scene, work))
   const found = (await repository?.look()) ?? { tamper: [], primary: [] }
   const tamper = [...changed, ...found.tamper].map((what) => `tamper:${what}`)
-  return { ...outcome, tamper, primary: reportPrimary(scene, found.primary) }
+  return { result, tamper, primary: reportPrimary(scene, found.primary) }
 }
 
 function readBrakes({ places, deps }: Scene, work: Work) {
@@ -45,15 +59,19 @@ async function watchRepository(scene: Scene, repo: Repository, site: Site) {
     verified: site.start,
   }
   const loops = otherLoops(scene)
-  const before = await recordRepository(options)
-  const primary = isWorktree ? await primaryRecord(repo) : null
+  const [before, primary] = await together([
+    recordRepository(options),
+    isWorktree ? primaryRecord(repo) : null,
+  ])
   return {
     async look() {
-      const after = await recordRepository(options)
+      const [after, now] = await together([
+        recordRepository(options),
+        primary && primaryRecord(repo, primary),
+      ])
       const busyLoops = movedSince(loops, otherLoops(scene))
       const tamper = await compareRepository(before, after, { ...options, busyLoops })
-      const changed = primary ? changedPrimary(primary, await primaryRecord(repo, primary)) : []
-      return { tamper, primary: changed }
+      return { tamper, primary: primary && now ? changedPrimary(primary, now) : [] }
     },
   }
 }

@@ -12,6 +12,8 @@ export interface Head {
   branch: string | null
   /** Null when there is none. */
   commit: string | null
+  /** The commit's tree. */
+  tree: string | null
 }
 
 /**
@@ -40,38 +42,58 @@ export function checkoutPlace(repo: Repository, worktree: string): GitPlace {
   return { gitDir, commonDir: repo.commonDir, workTree: worktree }
 }
 
-/** The branch and commit that a checkout is on; both null for a folder that is none of the repository's. */
+/** What a checkout is on; all null for a folder that is none of the repository's. */
 export function headOf(repo: Repository, worktree: string): Head {
   const gitDir = checkoutDir(repo, worktree)
-  if (!gitDir) return { branch: null, commit: null }
+  if (!gitDir) return { branch: null, commit: null, tree: null }
   const place = { gitDir, commonDir: repo.commonDir }
-  const target = gitNow(place, ['symbolic-ref', '--quiet', 'HEAD'])
-  return {
-    branch: target?.startsWith('refs/heads/') ? target.slice('refs/heads/'.length) : null,
-    commit: gitNow(place, ['rev-parse', '--verify', '--quiet', '--end-of-options', 'HEAD^{commit}']),
-  }
+  // One call for all of it. It fails, or says something else, on a branch without a commit and where names are ambiguous.
+  const said = gitNow(place, ['rev-parse', 'HEAD^{commit}', 'HEAD^{tree}', '--symbolic-full-name', 'HEAD'])
+  const [, commit, tree, target] = /^([0-9a-f]{40,64})\n([0-9a-f]{40,64})\n(.+)$/.exec(said ?? '') ?? []
+  if (commit && tree && target) return { branch: branchIn(target), commit, tree }
+  const verified = (name: string) =>
+    gitNow(place, ['rev-parse', '--verify', '--quiet', '--end-of-options', name])
+  const branch = branchIn(gitNow(place, ['symbolic-ref', '--quiet', 'HEAD']) ?? '')
+  return { branch, commit: verified('HEAD^{commit}'), tree: verified('HEAD^{tree}') }
 }
 
 /**
- * Removes the `index.lock` that a killed git left in a loop's own worktree. Throws, naming the file, when a git process
- * still works there, and for any other checkout.
+ * Removes the locks that a killed git left on the index and HEAD of a loop's own worktree, and on a ref that is the
+ * loop's alone. Throws, naming the file, when a git process still works there, and for any other checkout.
  */
-export function clearStaleLock(repo: Repository, worktree: string): void {
+export function clearStaleLocks(repo: Repository, worktree: string, ref?: string): void {
   const gitDir = checkoutDir(repo, worktree)
-  if (!gitDir) return
-  const lock = join(gitDir, 'index.lock')
+  const own = gitDir ? [join(gitDir, 'index.lock'), join(gitDir, 'HEAD.lock')] : []
+  const isThere = (lock: string) => lstatSync(lock, { throwIfNoEntry: false }) !== undefined
+  for (const lock of own.filter(isThere)) {
+    if (gitDir === repo.gitDir || runsIn('git', worktree))
+      throw errors.gitLocked(lock, `rm ${quoteArgument(lock)}`)
+    rmSync(lock, { force: true })
+  }
+  if (ref !== undefined) clearRefLock(repo, ref)
+}
+
+/** Removes the lock that a killed git left on a ref that nobody but automaton moves. Throws when git runs in the repository. */
+export function clearRefLock(repo: Repository, ref: string): void {
+  const lock = join(repo.commonDir, `${ref}.lock`)
   if (!lstatSync(lock, { throwIfNoEntry: false })) return
-  if (gitDir === repo.gitDir || runsIn('git', worktree))
+  if ([repo.toplevel, repo.commonDir].some((folder) => runsIn('git', folder)))
     throw errors.gitLocked(lock, `rm ${quoteArgument(lock)}`)
   rmSync(lock, { force: true })
 }
 
-/** The names in a folder; none when it is missing. */
+function branchIn(ref: string): string | null {
+  return ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : null
+}
+
+/** The names in a folder; none when it is missing or cannot be read, but not for a fault that passes. */
 export function readNames(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch {
-    return []
+  for (let left = 1; ; left--) {
+    try {
+      return readdirSync(folder).sort()
+    } catch {
+      if (left === 0) return []
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { sha256 } from './digest.ts'
 import { gitBytes } from './git.ts'
 import { splitNames } from './names.ts'
 import { privateGit } from './private.ts'
@@ -41,7 +41,7 @@ export async function dangerousSettings(
   ]) {
     await read(file, 0)
   }
-  const hash = (values: string[]) => createHash('sha256').update(values.join('\0')).digest('hex')
+  const hash = (values: string[]) => sha256(values.join('\0'))
   return Object.fromEntries([...found].map(([key, values]) => [key, hash(values)]))
 }
 

@@ -1,9 +1,9 @@
 import { errors } from '../errors.ts'
 import { type Change, outOfScope } from '../machine/scope.ts'
-import { checkoutDir, headOf } from './checkout.ts'
+import { checkoutDir, type Head } from './checkout.ts'
 import { copyIndex } from './checkout-index.ts'
 import { diffTrees, parseRaw, type RawChange, rawDiff, readBlobs } from './diff.ts'
-import { type GitPlace, gitBytes } from './git.ts'
+import { type GitPlace, gitBytes, together } from './git.ts'
 import { showName } from './names.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
@@ -22,6 +22,8 @@ export interface Between {
 export interface Drift extends AsyncDisposable {
   /** The working tree as a git tree. */
   tree: string
+  /** What the checkout was on. */
+  head: Head
   changes: Change[]
   /** Names outside the scope, sorted, for people. */
   outOfScope: string[]
@@ -40,17 +42,22 @@ export async function driftOf(options: {
   fileScope: readonly string[]
   /** Keep the tree in the repository's store; default true. */
   persist?: boolean
+  /** What `headOf` has just said of the checkout, if the caller has asked. */
+  head?: Head
 }): Promise<Drift> {
-  const { repo, worktree, base, fileScope, persist = true } = options
-  const now = await snapshot({ repo, worktree, persist })
+  const { repo, worktree, base, fileScope, persist = true, head } = options
+  const now = await snapshot({ repo, worktree, persist, ...(head && { head }) })
   try {
     const { place, tree, tainted } = now
-    const changes = await changesBetween({ repo, from: base, to: tree, place })
-    const hidden = await hiddenChanges({ repo, worktree, base, place })
+    const [changes, hidden] = await together([
+      changesBetween({ repo, from: base, to: tree, place }),
+      hiddenChanges({ repo, worktree, base, place, commit: now.head.commit }),
+    ])
     const all = [...changes, ...hidden, ...now.ignoredProtected.map(added)]
     const out = outOfScope(all, { fileScope: [...fileScope], prefix: repo.prefix })
     return {
       tree,
+      head: now.head,
       changes,
       outOfScope: [...new Set([...out, ...tainted])].sort(),
       place,
@@ -96,18 +103,21 @@ async function hiddenChanges(o: {
   worktree: string
   base: string
   place: GitPlace
+  commit: string | null
 }): Promise<Change[]> {
-  const { repo, worktree, base, place } = o
+  const { repo, worktree, base, place, commit } = o
   if (checkoutDir(repo, worktree) === repo.gitDir) return []
-  const { commit } = headOf(repo, worktree)
   if (!commit) {
     const fix = 'git worktree list, and see where its HEAD went'
     throw errors.worktreeUnusable(worktree, 'its HEAD has no commit', fix)
   }
-  const committed = await diffTrees(place, base, commit)
   const index = copyIndex({ repo, worktree, into: place.gitDir })
   const args = ['diff-index', '--cached', ...rawDiff, '--end-of-options', base]
-  const staged = index ? parseRaw(await gitBytes({ ...place, index }, args)) : []
+  const [committed, cached] = await together([
+    commit === base ? [] : diffTrees(place, base, commit),
+    index && gitBytes({ ...place, index }, args),
+  ])
+  const staged = cached ? parseRaw(cached) : []
   const outside = ({ name }: RawChange) => name !== runFolder && !name.startsWith(`${runFolder}/`)
   return describe(place, [...committed, ...staged].filter(outside))
 }

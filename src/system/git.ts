@@ -86,11 +86,25 @@ export async function gitText(where: GitPlace, args: string[], options: GitOptio
   return (await gitBytes(where, args, options)).toString('utf8').replace(/\n$/, '')
 }
 
+/** Runs several calls at once. Waits for all of them also when one fails: a folder that they share may go afterwards. */
+export async function together<const T extends readonly unknown[]>(
+  calls: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(calls)
+  return Promise.all(calls)
+}
+
 /** One short reading call that cannot wait; null when git says no. */
 export function gitNow(where: GitPlace, args: string[]): string | null {
+  const { code, stdout } = runNow(where, args)
+  return code === 0 ? stdout.toString('utf8').replace(/\n$/, '') : null
+}
+
+/** A short call that nothing else is done beside takes half as long this way. */
+function runNow(where: GitPlace, args: string[]): GitResult {
   const { argv, cwd, env } = prepare(where, args, {})
   const run = Bun.spawnSync(argv, { cwd, env, stdin: 'ignore', timeout: defaultTimeoutMs })
-  return run.exitCode === 0 ? run.stdout.toString('utf8').replace(/\n$/, '') : null
+  return { code: run.exitCode, stdout: run.stdout, stderr: run.stderr.toString('utf8') }
 }
 
 /**
@@ -104,7 +118,7 @@ export async function resolveCommit(
 ): Promise<string | null> {
   const spec = name.endsWith(`^{${kind}}`) ? name : `${name}^{${kind}}`
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', spec]
-  const result = await git(repositoryPlace(repo), args)
+  const result = runNow(repositoryPlace(repo), args)
   const id = result.stdout.toString('latin1').trim()
   if (result.code === 0 && /^[0-9a-f]{40,64}$/.test(id)) return id
   if (result.code === 1 || /bad revision|unknown revision|Needed a single revision/.test(result.stderr))
@@ -217,9 +231,15 @@ function identity(at: string): Record<string, string> {
   }
 }
 
+/** Found once for a PATH: a tick calls git dozens of times. */
+let found: { path: string; program: string } | undefined
+
 function gitProgram(): string {
-  const program = which('git', searchPath())
+  const path = searchPath()
+  if (found?.path === path) return found.program
+  const program = which('git', path)
   if (!program) throw errors.gitMissing()
+  found = { path, program }
   return program
 }
 

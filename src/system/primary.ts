@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { headOf } from './checkout.ts'
 import { copyIndex } from './checkout-index.ts'
-import { gitBytes } from './git.ts'
+import { sha256 } from './digest.ts'
+import { gitBytes, together } from './git.ts'
 import { nameBytes, pathBytes, showName, splitNames } from './names.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
@@ -32,11 +32,13 @@ export async function primaryRecord(repo: Repository, earlier: PrimaryRecord = {
   const index = copyIndex({ repo, worktree: repo.toplevel, into: own.dir })
   const place = index ? { ...own.place, index } : own.place
   const flags = ['--no-renames', '--untracked-files=all', '--ignore-submodules=dirty', '--no-ahead-behind']
-  const status = splitNames(await gitBytes(place, ['status', '--porcelain=v2', '-z', ...flags]))
+  const [differing, indexed] = await together([
+    gitBytes(place, ['status', '--porcelain=v2', '-z', ...flags]),
+    gitBytes(place, ['ls-files', '-v', '-z']),
+  ])
+  const status = splitNames(differing)
   // Files that git was told not to look at: small letters and S are such flags.
-  const flagged = splitNames(await gitBytes(place, ['ls-files', '-v', '-z'])).filter((line) =>
-    /^[a-zS] /.test(line),
-  )
+  const flagged = splitNames(indexed).filter((line) => /^[a-zS] /.test(line))
   const hidden = flagged
     .map((line) => line.slice(2))
     .filter((name) => contentOf(repo.toplevel, name) !== 'absent')
@@ -63,16 +65,12 @@ function contentOf(toplevel: string, name: string): string {
   const file = pathBytes(toplevel, name.replace(/\/$/, ''))
   try {
     const stat = lstatSync(file)
-    if (stat.isSymbolicLink()) return `link ${hash(readlinkSync(file, { encoding: 'buffer' }))}`
+    if (stat.isSymbolicLink()) return `link ${sha256(readlinkSync(file, { encoding: 'buffer' }))}`
     if (!stat.isFile()) return stat.isDirectory() ? 'folder' : 'special'
     const mode = stat.mode & 0o100 ? 'program' : 'file'
     if (stat.size > largestRead) return `${mode} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
-    return `${mode} ${hash(readFileSync(file))}`
+    return `${mode} ${sha256(readFileSync(file))}`
   } catch {
     return 'absent'
   }
-}
-
-function hash(data: Buffer): string {
-  return createHash('sha256').update(data).digest('hex')
 }

@@ -1,8 +1,13 @@
 import {
+  closeSync,
+  constants,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
   realpathSync,
   rmSync,
   writeFileSync,
@@ -11,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
+import { flock, isWindows } from './native.ts'
 import type { Repository } from './repository.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */
@@ -35,8 +41,10 @@ export interface PrivateOptions {
  * to read. Whatever would run a program that the repository's configuration names works through one of these.
  */
 export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOptions): PrivateGit {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'automaton-git-')))
-  for (const folder of ['objects', 'refs', 'info', 'empty']) mkdirSync(join(dir, folder), { mode: 0o700 })
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), prefix)))
+  const release = hold(dir)
+  const folders = ['objects', 'refs', 'info', ...(workTree ? [] : ['empty'])]
+  for (const folder of folders) mkdirSync(join(dir, folder), { mode: 0o700 })
   writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/none\n')
   writeFileSync(join(dir, 'config'), configText(join(repo.commonDir, 'config')))
   writeFileSync(join(dir, 'info', 'exclude'), [...exclude, ''].join('\n'))
@@ -52,9 +60,29 @@ export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOpt
       : { ...base, objects: join(dir, 'objects'), alternates: [store], temporary: true },
     async [Symbol.asyncDispose]() {
       rmSync(dir, { recursive: true, force: true })
+      release?.()
     },
   }
 }
+
+/** Removes the private git folders of processes that were killed. One that is in use is locked, or was made just now. */
+export function sweepPrivateGits(): void {
+  if (isWindows) return
+  for (const name of readdirSync(tmpdir())) {
+    const dir = join(tmpdir(), name)
+    const stat = name.startsWith(prefix) ? lstatSync(dir, { throwIfNoEntry: false }) : null
+    if (!stat?.isDirectory() || stat.uid !== process.getuid?.() || Date.now() - stat.mtimeMs < freshMs)
+      continue
+    const release = hold(dir)
+    if (!release) continue
+    rmSync(dir, { recursive: true, force: true })
+    release()
+  }
+}
+
+const prefix = 'automaton-git-'
+/** How long after its making a folder is left alone, so that its maker gets to lock it. */
+const freshMs = 60_000
 
 function configText(shared: string): string {
   const isOn = (key: string) => gitSetting(shared, 'core', key) !== 'false'
@@ -73,4 +101,13 @@ function configText(shared: string): string {
     ...(sha256 ? ['[extensions]', 'objectFormat = sha256'] : []),
     '',
   ].join('\n')
+}
+
+/** Locks a folder until the returned function is called or the process ends; null when somebody else has locked it. */
+function hold(dir: string): (() => void) | null {
+  if (isWindows) return () => {}
+  const fd = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY)
+  if (flock(fd, true, true)) return () => closeSync(fd)
+  closeSync(fd)
+  return null
 }

@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { posix, win32 } from 'node:path'
 import { bootId, holdersOf, processRow } from './process-table.ts'
 import { killTree } from './tree.ts'
@@ -35,6 +35,28 @@ export function ancestors(pid: number): number[] {
     parent = processRow(parent)?.parent ?? 0
   }
   return found
+}
+
+/** A process as it was started; what runs below it cannot change that. */
+export interface Forebear {
+  pid: number
+  argv: string[]
+  /** `NAME=value`; empty where the system does not let this process see them. */
+  environment: string[]
+  /** Milliseconds since 1970. */
+  startedAt: number
+}
+
+/** The process itself and those above it, nearest first; empty where the system does not tell (not Linux). */
+export function lineage(pid: number): Forebear[] {
+  if (process.platform !== 'linux') return []
+  const bootedAt = Date.now() - Number.parseFloat(readProc('uptime')) * 1000
+  return [pid, ...ancestors(pid)].map((one) => ({
+    pid: one,
+    argv: readProc(`${one}/cmdline`).split('\0').filter(Boolean),
+    environment: readProc(`${one}/environ`).split('\0').filter(Boolean),
+    startedAt: bootedAt + (Number(processRow(one)?.start) / ticksPerSecond) * 1000,
+  }))
 }
 
 /** The processes that carry this variable with this value. What another user runs is not seen. */
@@ -89,6 +111,18 @@ export function which(program: string, path: string): string | null {
   return process.platform === 'win32' ? whichWindows(program, path) : whichPosix(program, path)
 }
 
+/** What Linux tells programs, whatever the kernel counts in. */
+const ticksPerSecond = 100
+
+/** Another user's processes, and those that keep themselves unreadable, show nothing. */
+function readProc(name: string): string {
+  try {
+    return readFileSync(`/proc/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
 function whichPosix(program: string, path: string): string | null {
   if (program.includes('/')) return posix.isAbsolute(program) && isExecutable(program) ? program : null
   const folders = path.split(':').filter((folder) => posix.isAbsolute(folder))
@@ -106,8 +140,10 @@ function whichWindows(program: string, path: string): string | null {
 
 function isExecutable(file: string): boolean {
   try {
+    // Most folders of PATH lack a program, and an exception for each would take longer than all else here.
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return false
     accessSync(file, constants.X_OK)
-    return statSync(file).isFile()
+    return true
   } catch {
     return false
   }

@@ -1,5 +1,5 @@
 import { git } from './git.ts'
-import { privateGit } from './private.ts'
+import { type PrivateGit, privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
 
 /** Questions about who made which commits, asked without the repository's configuration. */
@@ -20,19 +20,26 @@ export async function sessionCommits(options: {
   verified: string | null
   log: string[]
 }): Promise<SessionCommits> {
-  const own = privateGit({ repo: options.repo, persist: false })
-  const { place } = own
+  // Most sessions commit nothing, and then nothing has to be asked.
+  let own: PrivateGit | undefined
+  const ask = async (args: string[]) => {
+    own ??= privateGit({ repo: options.repo, persist: false })
+    const result = await git(own.place, args)
+    // Over 1 it is no answer; a fault that passes must not look like the session's doing.
+    return result.code > 1 ? git(own.place, args) : result
+  }
   const list = async (args: string[]) => {
-    const result = await git(place, ['rev-list', ...args])
+    const result = await ask(['rev-list', ...args])
     return result.code === 0 ? result.stdout.toString('latin1').split('\n').filter(Boolean) : null
   }
   const { heads, verified, log } = options
   const not = verified ? [`^${verified}`] : []
-  const line = heads.length > 0 && verified ? await list(['--first-parent', ...heads, ...not]) : []
+  const above = verified ? heads.filter((head) => head !== verified) : []
+  const line = above.length > 0 ? await list(['--first-parent', ...above, ...not]) : []
   const made = new Set([...(line ?? []), ...log])
   return {
     async descends(tip, ancestor) {
-      return (await git(place, ['merge-base', '--is-ancestor', ancestor, tip])).code === 0
+      return tip === ancestor || (await ask(['merge-base', '--is-ancestor', ancestor, tip])).code === 0
     },
     async took(is, was) {
       if (made.size === 0) return false
@@ -40,6 +47,6 @@ export async function sessionCommits(options: {
       // A ref that cannot be followed was not moved there by anybody's commit.
       return gained === null || gained.some((commit) => made.has(commit))
     },
-    [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => own?.[Symbol.asyncDispose](),
   }
 }

@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isProtected } from '../machine/scope.ts'
-import { checkoutDir, headOf } from './checkout.ts'
+import { checkoutDir, type Head, headOf } from './checkout.ts'
 import { copyIndex } from './checkout-index.ts'
 import { parseRaw, rawDiff } from './diff.ts'
-import { type GitPlace, git, gitBytes, gitText } from './git.ts'
+import { failure, type GitPlace, git, gitBytes, gitText, together } from './git.ts'
 import { joinNames, pathBytes, showName, splitNames } from './names.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
@@ -12,6 +12,8 @@ import type { Repository } from './repository.ts'
 /** A working tree as it lies on the disk, as a git tree. */
 export interface Snapshot extends AsyncDisposable {
   tree: string
+  /** What the checkout was on. */
+  head: Head
   /** Ignored files and folders at the root whose names are protected. */
   ignoredProtected: string[]
   /** Files that are there but that git cannot store, such as `.GIT/config`. */
@@ -32,8 +34,11 @@ export async function snapshot(options: {
   repo: Repository
   worktree: string
   persist: boolean
+  /** What {@link headOf} has just said of the checkout, if the caller has asked. */
+  head?: Head
 }): Promise<Snapshot> {
   const { repo, worktree, persist } = options
+  const head = options.head ?? headOf(repo, worktree)
   const isPrimary = checkoutDir(repo, worktree) === repo.gitDir
   const ours = isPrimary ? [`${repo.prefix}.automaton/loops/`, `${repo.prefix}.automaton/cache/`] : []
   const exclude = [`/${runFolder}`, ...ours.map((folder) => `/${escapePattern(folder)}`)]
@@ -41,11 +46,16 @@ export async function snapshot(options: {
   try {
     const { place } = own
     const empty = { ...place, index: join(own.dir, 'none') }
-    const tainted = await fillIndex({ repo, worktree, place, empty })
-    // Only now, or a tracked file that a .gitignore happens to name would be in it.
-    const ignored = await gitBytes(place, ['ls-files', '-o', '-i', '-z', '--directory', '--exclude-standard'])
+    const filled = await fillIndex({ repo, worktree, place, empty, commit: head.commit })
+    const [tainted, ignored] = await together([
+      refused({ place, ...filled }),
+      // Only now, or a tracked file that a .gitignore happens to name would be in it.
+      gitBytes(place, ['ls-files', '-o', '-i', '-z', '--directory', '--exclude-standard']),
+      head.commit && undoConversions(place, head.commit),
+    ])
     return {
       tree: await gitText(place, ['write-tree']),
+      head,
       ignoredProtected: protectedNames(ignored, repo.prefix).filter(
         (name) => !ours.some((folder) => `${name}/`.startsWith(folder)),
       ),
@@ -65,15 +75,26 @@ interface Filling {
   place: GitPlace & { index: string }
   /** The same place with an index that does not exist, so that everything is untracked there. */
   empty: GitPlace
+  /** Says which ignored files are tracked, and which folders are submodules that nobody filled. */
+  commit: string | null
 }
 
-/** Makes the private index equal to the working tree. Returns the names that git refused. */
-async function fillIndex({ repo, worktree, place, empty }: Filling): Promise<string[]> {
-  // The last commit says which ignored files are tracked, and which folders are submodules that nobody filled.
-  const { commit } = headOf(repo, worktree)
-  if (commit) await gitBytes(place, ['read-tree', '--end-of-options', commit])
-  const tracked = parseIndex(await gitBytes(place, ['ls-files', '-s', '-z']))
-  const listed = splitNames(await gitBytes(empty, ['ls-files', '-o', '-z', '--exclude-standard']))
+/** What an index was to hold, and what lies at a name on the disk. */
+interface Filled {
+  expected: string[]
+  look: (name: string) => string | null
+}
+
+/** Makes the private index equal to the working tree, but for the names that git refuses. */
+async function fillIndex({ repo, worktree, place, empty, commit }: Filling): Promise<Filled> {
+  const [untracked, staged, inCommit, isRead] = await together([
+    gitBytes(empty, ['ls-files', '-o', '-z', '--exclude-standard']),
+    stagedNames(repo, worktree, place),
+    commit && gitBytes(place, ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', commit]),
+    commit && readCommit(place, commit),
+  ])
+  const tracked = inCommit && isRead ? parseTree(inCommit) : new Map<string, string>()
+  const listed = splitNames(untracked)
   const nested = new Set(listed.filter((name) => name.endsWith('/')).map((name) => name.slice(0, -1)))
   const files = new Set(listed.filter((name) => !name.endsWith('/')))
   const look = disk(worktree, nested)
@@ -86,14 +107,21 @@ async function fillIndex({ repo, worktree, place, empty }: Filling): Promise<str
     else if (!isThere) gone.push(name)
     else if (mode !== '160000' || nested.has(name)) files.add(name)
   }
-  for (const name of await stagedNames(repo, worktree, place)) if (look(name) === 'file') files.add(name)
+  for (const name of staged) if (look(name) === 'file') files.add(name)
   const added = [...nested].filter((name) => tracked.get(name) !== '160000')
   await removeFromIndex(place, [...gone, ...added.filter((name) => tracked.has(name))])
   const add = ['update-index', '--add', '--replace', '--remove', '-z', '--stdin']
   await gitBytes(place, add, { stdin: joinNames(files) })
   for (const name of added) await addNested(place, name)
-  if (commit) await undoConversions(place, commit)
-  return refused({ place, expected: [...files, ...added], look })
+  return { expected: [...files, ...added], look }
+}
+
+/** False: the commit has names that git refuses, such as `../x`, and says nothing of honest files. */
+async function readCommit(place: GitPlace, commit: string): Promise<boolean> {
+  const args = ['read-tree', '--end-of-options', commit]
+  const result = await git(place, args)
+  if (result.code !== 0 && !/invalid path/.test(result.stderr)) throw failure(args, result)
+  return result.code === 0
 }
 
 /** What lies at a name, without following links: null also below a link, and inside another repository. */
@@ -168,11 +196,7 @@ async function anyId(place: GitPlace): Promise<string> {
 }
 
 /** Git passes over names like `.GIT/config` without an error, so what it took is counted. */
-async function refused(o: {
-  place: GitPlace
-  expected: string[]
-  look: (name: string) => string | null
-}): Promise<string[]> {
+async function refused(o: Filled & { place: GitPlace }): Promise<string[]> {
   const taken = new Set(splitNames(await gitBytes(o.place, ['ls-files', '-z'])))
   return o.expected
     .filter((name) => !taken.has(name) && o.look(name) !== null)
@@ -180,8 +204,8 @@ async function refused(o: {
     .sort()
 }
 
-/** Name and mode of every entry of an index. */
-function parseIndex(list: Buffer): Map<string, string> {
+/** Name and mode of every entry of a tree. */
+function parseTree(list: Buffer): Map<string, string> {
   const entries = new Map<string, string>()
   for (const line of splitNames(list)) entries.set(line.slice(line.indexOf('\t') + 1), line.slice(0, 6))
   return entries

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AutomatonError } from '../errors.ts'
 import { checkoutDir, headOf, readNames } from './checkout.ts'
 import { dangerousSettings } from './dangerous-settings.ts'
-import { gitText } from './git.ts'
+import { sha256 } from './digest.ts'
+import { gitText, together } from './git.ts'
 import { type Repository, repositoryPlace } from './repository.ts'
 import { type SessionCommits, sessionCommits } from './session-commits.ts'
 import { readSmall } from './small-file.ts'
@@ -43,10 +43,15 @@ export interface WatchOptions {
 export async function recordRepository(options: WatchOptions): Promise<RepositoryRecord> {
   const { repo, worktree } = options
   const admin = worktree === null ? null : checkoutDir(repo, worktree)
+  const [refs, settings] = await together([
+    orNull(() => readRefs(options)),
+    orNull(() => dangerousSettings(repo, admin)),
+  ])
+  const { branch, commit } = worktree === null ? { branch: null, commit: null } : headOf(repo, worktree)
   return {
-    head: worktree === null ? { branch: null, commit: null } : headOf(repo, worktree),
-    refs: await orNull(() => readRefs(options)),
-    settings: await orNull(() => dangerousSettings(repo, admin)),
+    head: { branch, commit },
+    refs,
+    settings,
     files: readFiles(repo, worktree, admin),
     logLines: admin ? headLog(admin).length : 0,
   }
@@ -178,16 +183,21 @@ function fingerprint(file: string): string {
   if (stat.isDirectory()) return 'folder'
   const target = stat.isSymbolicLink() ? readlinkSync(file) : ''
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile()
-  const content = isFile ? createHash('sha256').update(readFileSync(file)).digest('hex') : 'special'
+  const content = isFile ? sha256(readFileSync(file)) : 'special'
   return `${stat.mode.toString(8)} ${target} ${content}`
 }
 
-/** A session can make git refuse to work; that is a finding, not an error of ours. */
+/**
+ * A session can make git refuse to work; that is a finding, not an error of ours. Asked twice: what a session did stays,
+ * and a fault of the machine that passes is no reason to halt a loop.
+ */
 async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof AutomatonError && error.code === 'git_failed') return null
-    throw error
+  for (let left = 1; ; left--) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof AutomatonError) || error.code !== 'git_failed') throw error
+      if (left === 0) return null
+    }
   }
 }

@@ -1,15 +1,15 @@
 import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errors } from '../errors.ts'
-import { checkoutDir, checkoutPlace, clearStaleLock, headOf, readNames } from './checkout.ts'
+import { checkoutDir, checkoutPlace, clearRefLock, clearStaleLocks, headOf, readNames } from './checkout.ts'
 import { installIndex } from './checkout-index.ts'
-import { git, gitBytes, gitText, resolveCommit } from './git.ts'
+import { git, gitBytes, gitText, resolveCommit, together } from './git.ts'
 import { privateGit } from './private.ts'
 import { quoteArgument, type Repository, readGitFile, repositoryPlace } from './repository.ts'
 import { putBack } from './restore.ts'
 import { readLine } from './small-file.ts'
 
-export { headOf } from './checkout.ts'
+export { type Head, headOf } from './checkout.ts'
 export { isMerged } from './merged.ts'
 
 /** A loop's worktree. */
@@ -38,7 +38,7 @@ export async function ensureWorktree(options: WorktreeOptions): Promise<'created
   const isEmpty = !kind || readdirSync(path).every((name) => name === '.git' && isUnfinished(known))
   if (known && !isEmpty) {
     checkOwn({ repo, path, branch, gitDir: known })
-    clearStaleLock(repo, path)
+    clearStaleLocks(repo, path, `refs/heads/${branch}`)
     // A process that was killed while it made the worktree leaves one without an index.
     if (!existsSync(join(known, 'index')))
       await restoreWorktree({ repo, worktree: path, commit: headOrBase(options), branch })
@@ -73,7 +73,7 @@ export async function restoreWorktree(options: {
   const { gitDir } = place
   if (gitDir === repo.gitDir) throw replaced(worktree, "it is the person's own checkout")
   if (isLocked(gitDir)) throw lockedError(repo, worktree)
-  clearStaleLock(repo, worktree)
+  clearStaleLocks(repo, worktree, `refs/heads/${branch}`)
   await putBack({ repo, worktree, gitDir, commit })
   await gitBytes(place, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   const message = 'automaton: put back'
@@ -98,16 +98,20 @@ export async function commitWorktree(options: CommitOptions): Promise<string> {
   const { repo, worktree, tree, branch, parent, message, at } = options
   await using own = privateGit({ repo, workTree: worktree, persist: true })
   const args = ['commit-tree', '-p', parent, '-F', '-', tree]
-  const commit = await gitText(own.place, args, { stdin: message, commitAt: at })
+  const [commit] = await together([
+    gitText(own.place, args, { stdin: message, commitAt: at }),
+    branch !== null && gitBytes(own.place, ['read-tree', tree]),
+  ])
   if (branch === null) return commit
   const place = checkoutPlace(repo, worktree)
-  clearStaleLock(repo, worktree)
+  clearStaleLocks(repo, worktree, `refs/heads/${branch}`)
   const subject = `commit: ${message.split('\n', 1)[0]}`
   const move = ['update-ref', '-m', subject, '--end-of-options', `refs/heads/${branch}`, commit, parent]
-  await gitBytes(place, move, { commitAt: at })
-  await gitBytes(own.place, ['read-tree', tree])
-  // Status 1 says that files differ from the tree, which is theirs to do.
-  const refresh = await git(own.place, ['update-index', '-q', '--refresh'])
+  // Status 1 of the refresh says that files differ from the tree, which is theirs to do.
+  const [refresh] = await together([
+    git(own.place, ['update-index', '-q', '--refresh']),
+    gitBytes(place, move, { commitAt: at }),
+  ])
   if (refresh.code > 1) throw errors.gitFailed('git update-index --refresh', refresh.stderr)
   installIndex({ gitDir: place.gitDir, index: own.place.index })
   return commit
@@ -123,6 +127,7 @@ export async function keep({
   ref: string
   commit: string
 }): Promise<void> {
+  clearRefLock(repo, ref)
   await gitBytes(repositoryPlace(repo), [
     'update-ref',
     '-m',
@@ -141,6 +146,7 @@ async function create({ repo, path, branch, base }: WorktreeOptions): Promise<vo
     const why = `it is checked out in ${user}`
     throw errors.branchUnusable(branch, why, `git -C ${quoteArgument(folder)} ${verb}`)
   }
+  clearRefLock(repo, ref)
   const place = { ...repositoryPlace(repo), gitDir: repo.commonDir }
   if (!(await resolveCommit(repo, ref))) {
     const blocker = branch.split('/', 1)[0] ?? ''

@@ -49,7 +49,7 @@ const loop: LoopPage = {
   last_tick_at: '2026-06-22T09:48:00.000Z',
   next_tick_at: null,
   interval_seconds: 3600,
-  containment: { tier: 'T0', where: 'worktree', scope: ['src/'] },
+  containment: { tier: 'T0', why: 'no sandbox', where: 'worktree', scope: ['src/'] },
   warnings: [hostile],
   problems: [{ what: hostile, fix: 'automaton doctor' }],
   next: ['automaton approve --loop nightly --halt bafugemo --discard'],

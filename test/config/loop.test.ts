@@ -32,7 +32,7 @@ const full = {
   blast_radius: { worktree: true, file_scope: [], base_branch: 'main', sandbox: 'auto', primary: 'report' },
   outputs: { retention: 20 },
   schedule: { kind: 'native', interval_seconds: 3600 },
-  harness: { use: 'opencode', command: null, timeout_seconds: 3600, idle_seconds: 900, env: [] },
+  harness: { use: 'opencode', command: null, timeout_seconds: 3600, idle_seconds: 900, env: [], writes: [] },
 }
 
 function load(config: unknown) {
@@ -154,6 +154,7 @@ describe('errors', () => {
     ['harness.command', ['']],
     ['harness.command', ['a', 1], 'harness.command[1]'],
     ['harness.env', ['A=B'], 'harness.env[0]'],
+    ['harness.writes', ['relative'], 'harness.writes[0]'],
   ]
 
   for (const [path, value, shown = path] of cases) {

@@ -117,7 +117,9 @@ export async function makeProject(options: ProjectOptions = {}): Promise<TestPro
     ]),
   )
   project.configure({
-    harness: { command: [agent, scenarioDir], timeout_seconds: 30, idle_seconds: 20 },
+    harness: { command: [agent, scenarioDir], timeout_seconds: 30, idle_seconds: 20, writes: [scenarioDir] },
+    // Most tests are about what is noticed; those about what is prevented ask for a sandbox.
+    blast_radius: { sandbox: 'off' },
   })
   if (options.loop) project.configure(options.loop)
   if (options.task !== false) {

@@ -48,7 +48,14 @@ export function makeConfig(changes: Partial<LoopConfig> = {}): LoopConfig {
     },
     outputs: { retention: 20 },
     schedule: { kind: 'native', interval_seconds: 3600 },
-    harness: { use: 'opencode', command: null, timeout_seconds: 3600, idle_seconds: 900, env: [] },
+    harness: {
+      use: 'opencode',
+      command: null,
+      timeout_seconds: 3600,
+      idle_seconds: 900,
+      env: [],
+      writes: [],
+    },
     ...changes,
   }
 }

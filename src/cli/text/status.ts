@@ -1,5 +1,7 @@
 import type { LoopPage, StatusReport } from '../../commands/status.ts'
-import { clip, field, widthOf, wrap } from '../layout.ts'
+import { haltFile, haltWords } from '../../commands/halt-words.ts'
+import { spentWords } from '../../commands/spent-words.ts'
+import { clip, field, hang, widthOf } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { nextLines } from './next.ts'
@@ -42,12 +44,8 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
     ...line('spent', spent(loop)),
     ...line('next tick', nextTick(loop, now)),
     ...line('limits', limits(loop)),
-    ...loop.warnings.flatMap((text) =>
-      wrap(`warning: ${text}`, width - 2).map((line) => colors.yellow(`  ${line}`)),
-    ),
-    ...loop.problems.flatMap(({ what, fix }) =>
-      wrap(`problem: ${what}; ${fix}`, width - 2).map((line) => colors.red(`  ${line}`)),
-    ),
+    ...loop.warnings.flatMap((text) => hang('  warning: ', text, width).map(colors.yellow)),
+    ...loop.problems.flatMap(({ what, fix }) => hang('  problem: ', `${what}; ${fix}`, width).map(colors.red)),
     ...nextLines(loop.next, page).map((text) => `  ${text}`),
   ]
 }
@@ -67,13 +65,13 @@ function headline({ status, running, halt }: LoopPage, now: string, { colors }: 
 }
 
 function why({ halt }: LoopPage): string | null {
-  return halt && `${halt.detail || halt.reason}, ${clockTime(halt.at)} (halt ${halt.id})`
+  return halt && `${haltWords(halt)}, ${clockTime(halt.at)} (halt ${halt.id})`
 }
 
 function files({ halt }: LoopPage): string[] {
   if (!halt) return []
   const more = halt.files.length - shownFiles
-  const names = halt.files.slice(0, shownFiles).map((file) => `              ${file}`)
+  const names = halt.files.slice(0, shownFiles).map((file) => `              ${haltFile(file)}`)
   return more > 0 ? [...names, `              and ${more} more`] : names
 }
 
@@ -94,7 +92,8 @@ function spent({
   remaining_budget_usd: left,
 }: LoopPage): string {
   const cap = left === null ? '' : `, $${left.toFixed(2)} left`
-  return `${reported ? '' : 'at least '}$${usd.toFixed(2)}, ${tokens} tokens, ${duration(wall_seconds)} since the last approval${cap}`
+  const cost = spentWords({ usd, tokens, reported })
+  return `${cost}, ${duration(wall_seconds)} since the last approval${cap}`
 }
 
 function nextTick(
@@ -106,6 +105,7 @@ function nextTick(
   return `${relative(at, now)}, every ${duration(interval ?? 0)}, where a schedule or the daemon runs`
 }
 
-function limits({ containment: { tier, where, scope } }: LoopPage): string {
-  return `${tier}: works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
+function limits({ containment: { tier, why, where, scope } }: LoopPage): string {
+  const may = `works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
+  return tier === null ? may : `${tier}: ${may} (${why})`
 }

@@ -11,7 +11,7 @@ export const lookVerbs: readonly Verb[] = [
     readOnly: true,
     async run(app, input) {
       const { status } = await import('../../commands/status.ts')
-      const report = status(app, { loop: input.args[0] ?? null })
+      const report = await status(app, { loop: input.args[0] ?? null })
       return { report, text: async (page) => (await import('../text/status.ts')).statusText(report, page) }
     },
   },

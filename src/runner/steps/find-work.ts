@@ -12,7 +12,7 @@ import { commit, peek } from '../../store/journal.ts'
 import { loopPlaces } from '../../store/layout.ts'
 import { listLoops } from '../../store/loops.ts'
 import { createTask, listTasks, readTask, taskName, withTasks } from '../../store/tasks.ts'
-import type { Scene, Work } from '../scene.ts'
+import type { Search, Work } from '../scene.ts'
 
 const fileLimit = 4 << 20
 
@@ -24,7 +24,7 @@ export interface Found {
 }
 
 /** Keeps the current task while it may be worked, else asks the source; claims before any session. */
-export async function findWork(scene: Scene, state: LoopState): Promise<Found> {
+export async function findWork(scene: Search, state: LoopState): Promise<Found> {
   const passed: Found['passed'] = []
   const kept = state.current_task ? readTask(scene.deps.project, state.current_task) : null
   if (kept && 'phase' in kept && scene.allowed.includes(kept.phase)) {
@@ -44,7 +44,7 @@ export async function findWork(scene: Scene, state: LoopState): Promise<Found> {
   return { work: null, state, passed }
 }
 
-async function candidates({ deps, places, config, allowed, kept, models }: Scene): Promise<WorkItem[]> {
+async function candidates({ deps, places, config, allowed, kept, models }: Search): Promise<WorkItem[]> {
   const { kind, task, area, options } = config.work_source
   const { project } = deps
   const tasks = listTasks(project).tracked.map(({ task, phase, claimed_by, origin, created_at }) => ({
@@ -81,7 +81,7 @@ function readInside(root: string, path: string): string | null {
 }
 
 /** The open task of an item, made when there is none yet; null when the item's task is finished or unknown. */
-async function taskFor({ deps, allowed }: Scene, item: WorkItem): Promise<string | null> {
+async function taskFor({ deps, allowed }: Search, item: WorkItem): Promise<string | null> {
   if ('task' in item) return item.task
   return withTasks(deps.project, () => {
     const { tracked, names } = listTasks(deps.project)
@@ -111,7 +111,7 @@ type Claimed =
   | { passed: { task: string; owner: string }; state: LoopState }
 
 /** Claims one task under the project's lock, so that of any number of loops exactly one gets it. */
-async function claim(scene: Scene, state: LoopState, name: string): Promise<Claimed> {
+async function claim(scene: Search, state: LoopState, name: string): Promise<Claimed> {
   const { deps, places, allowed } = scene
   return withTasks(deps.project, () => {
     const task = readTask(deps.project, name)
@@ -131,7 +131,7 @@ async function claim(scene: Scene, state: LoopState, name: string): Promise<Clai
   })
 }
 
-function take(scene: Scene, state: LoopState, task: TaskState, phase: Phase): LoopState {
+function take(scene: Search, state: LoopState, task: TaskState, phase: Phase): LoopState {
   if (state.current_task === task.task && state.current_phase === phase) return state
   const at = scene.deps.clock.iso()
   const next = claimTask(state, { task: task.task, phase, at })
@@ -139,7 +139,7 @@ function take(scene: Scene, state: LoopState, task: TaskState, phase: Phase): Lo
   return commit(scene.places, state, next, { type: 'claim', run: scene.run, by: 'tick', at, data })
 }
 
-function letGo(scene: Scene, state: LoopState, name: string): LoopState {
+function letGo(scene: Search, state: LoopState, name: string): LoopState {
   if (state.current_task !== name) return state
   const at = scene.deps.clock.iso()
   const next = { ...state, current_task: null, current_phase: null, claimed_at: null, updated_at: at }
@@ -152,7 +152,7 @@ function letGo(scene: Scene, state: LoopState, name: string): LoopState {
   })
 }
 
-function otherClaims({ deps, places }: Scene) {
+function otherClaims({ deps, places }: Search) {
   return listLoops(deps.project)
     .filter((loop) => loop !== places.name)
     .flatMap((loop) => {

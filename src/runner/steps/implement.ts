@@ -1,10 +1,10 @@
 import { outOfScope } from '../../machine/scope.ts'
 import type { LoopState } from '../../machine/state.ts'
 import { changesBetween, diffText, driftOf } from '../../system/drift.ts'
-import { resolveCommit } from '../../system/git.ts'
+import { together } from '../../system/git.ts'
 import type { Repository } from '../../system/repository.ts'
 import { snapshot } from '../../system/snapshot.ts'
-import { commitWorktree, headOf } from '../../system/worktree.ts'
+import { commitWorktree, type Head } from '../../system/worktree.ts'
 import { branchOf } from '../facts.ts'
 import type { Journalist } from '../journalist.ts'
 import type { Scene, Site, Work } from '../scene.ts'
@@ -18,6 +18,8 @@ export interface Made {
   artifact: string
   /** Commit (or tree, in the primary checkout) with the tick's work; null without git or after a failure. */
   result: string | null
+  /** The tree of `result`. */
+  tree: string | null
   /** Whether anything differs from when the task entered its phase; null when nobody can tell. */
   changed: boolean | null
   outOfScope: string[]
@@ -38,41 +40,48 @@ export async function implement(o: {
   const spec = { scene, site, work, role: 'implement', values: {}, hint: state.next_hint } as const
   const session = await watchedSession({ ...spec, journalist: o.journalist })
   const artifact = (session.output ?? session.report.finalMessage ?? '').trim()
-  const made: Made = { session, artifact, result: null, changed: null, outOfScope: [], diff: '' }
+  const made: Made = { session, artifact, result: null, tree: null, changed: null, outOfScope: [], diff: '' }
   if (session.failure || session.tamper.length > 0) return made
   if (!scene.repo || !site.base || !site.start) return made
   const { repo } = scene
-  const drift = await driftNow(scene, repo, site, site.base)
+  await using drift = await driftNow(scene, repo, site, site.base)
   if (drift.outOfScope.length > 0) return { ...made, outOfScope: drift.outOfScope }
-  const result = site.kind === 'worktree' ? await commit({ ...o, repo, tree: drift.tree }) : drift.tree
+  const result =
+    site.kind === 'worktree' ? await commit({ ...o, repo, tree: drift.tree, head: drift.head }) : drift.tree
   const since = state.phase_sha ?? site.start
-  return {
-    ...made,
-    result,
-    changed: (await changesBetween({ repo, from: since, to: drift.tree })).length > 0,
-    diff: await diffText({ repo, from: site.start, to: drift.tree, maxBytes: diffLimit }),
-  }
+  const [changes, diff] = await together([
+    changesBetween({ repo, from: since, to: drift.tree, place: drift.place }),
+    diffText({ repo, from: site.start, to: drift.tree, place: drift.place, maxBytes: diffLimit }),
+  ])
+  return { ...made, result, tree: drift.tree, changed: changes.length > 0, diff }
 }
 
 /** In a person's checkout only the files on the disk count: its HEAD and index were dirty before, as people leave them. */
 async function driftNow(scene: Scene, repo: Repository, site: Site, base: string) {
   const fileScope = scene.config.blast_radius.file_scope
-  if (site.kind === 'worktree') {
-    await using drift = await driftOf({ repo, worktree: site.root, base, fileScope })
-    return { tree: drift.tree, outOfScope: drift.outOfScope }
+  if (site.kind === 'worktree') return driftOf({ repo, worktree: site.root, base, fileScope })
+  const now = await snapshot({ repo, worktree: site.root, persist: true })
+  try {
+    const changes = await changesBetween({ repo, from: base, to: now.tree, place: now.place })
+    return { ...now, outOfScope: outOfScope(changes, { fileScope, prefix: repo.prefix }) }
+  } catch (error) {
+    await now[Symbol.asyncDispose]()
+    throw error
   }
-  await using now = await snapshot({ repo, worktree: site.root, persist: true })
-  const changes = await changesBetween({ repo, from: base, to: now.tree })
-  return { tree: now.tree, outOfScope: outOfScope(changes, { fileScope, prefix: repo.prefix }) }
 }
 
 /** Commits the tree on top of whatever the session itself committed; nothing new makes no commit. */
-async function commit(o: { scene: Scene; work: Work; repo: Repository; tree: string }): Promise<string> {
-  const { scene, work, repo, tree } = o
+async function commit(o: {
+  scene: Scene
+  work: Work
+  repo: Repository
+  tree: string
+  head: Head
+}): Promise<string> {
+  const { scene, work, repo, tree, head } = o
   const { places, tick } = scene
-  const head = headOf(repo, places.worktree).commit
-  if (head === null) throw new Error('the worktree has no commit')
-  if ((await resolveCommit(repo, `${head}^{tree}`, 'tree')) === tree) return head
+  if (head.commit === null) throw new Error('the worktree has no commit')
+  if (head.tree === tree) return head.commit
   const title = `automaton(${places.name}): ${work.task} ${work.phase} tick ${tick}`
   const trailers = [
     `Automaton-Loop: ${places.name}`,
@@ -85,7 +94,7 @@ async function commit(o: { scene: Scene; work: Work; repo: Repository; tree: str
     worktree: places.worktree,
     tree,
     branch: branchOf(places.name),
-    parent: head,
+    parent: head.commit,
     message: `${title}\n\n${trailers.join('\n')}\n`,
     at: scene.deps.clock.iso(),
   })

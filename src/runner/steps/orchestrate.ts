@@ -1,7 +1,7 @@
 import type { ReadVerdict } from '../../api/verdict.ts'
 import { findIntent, type Intent, parseIntent } from '../../machine/intent.ts'
 import { countModels } from '../../machine/models.ts'
-import { checkTransition, edgeByVerdict, isForward } from '../../machine/phases.ts'
+import { checkTransition, edgeByVerdict, readVerdictLine } from '../../machine/phases.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { caughtAt } from '../halt.ts'
 import type { Journalist } from '../journalist.ts'
@@ -38,12 +38,18 @@ export async function orchestrate(input: OrchestrateInput): Promise<Decided> {
     site: input.site,
     work: input.work,
     role: 'orchestrate',
-    values: { verdict: JSON.stringify(input.graded.verdict, null, 2) },
+    values: { verdict: verdictFor(input) },
     hint: '',
     journalist: input.journalist,
   })
   if (session.failure) throw new SessionFailed('orchestrate', session.failure, caughtAt(scene, session))
   return { intent: permitted(input, intentOf(session, scene)), session }
+}
+
+/** The verdict, and where the artifact's own verdict line points, which the session has no other way to see. */
+function verdictFor({ graded, work, made }: OrchestrateInput): string {
+  const artifact_verdict = readVerdictLine(work.phase, made.artifact)
+  return JSON.stringify({ ...graded.verdict, artifact_verdict }, null, 2)
 }
 
 /** A passed artifact goes where its verdict line says, back and to a person included; anything else holds. */
@@ -65,17 +71,15 @@ function intentOf(session: WatchedOutcome, scene: Scene): Intent {
   return findIntent(session.report.finalMessage ?? '') ?? { action: 'hold', reason: 'no operation was named' }
 }
 
-/** An edge that the phase machine refuses, or that a failed verdict does not carry, becomes a hold. */
+/** An edge that the phase machine refuses becomes a hold; a failed artifact is no reason to go anywhere. */
 function permitted(input: OrchestrateInput, intent: Intent): Intent {
-  const { scene, work, made, graded, task } = input
+  const { scene, made, graded, task } = input
   if (intent.action !== 'transition') return intent
   const hold = (why: string): Intent => {
     scene.warnings.push(`transition to ${intent.to} refused: ${why}`)
     return { action: 'hold', reason: why }
   }
-  if (!graded.verdict.pass && isForward({ from: work.phase, to: intent.to, kept: scene.kept })) {
-    return hold('the verdict failed')
-  }
+  if (!graded.verdict.pass) return hold('the verdict failed')
   const checked = checkTransition({
     task,
     to: intent.to,

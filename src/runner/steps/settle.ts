@@ -1,16 +1,14 @@
 import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ReadVerdict } from '../../api/verdict.ts'
 import type { Phase } from '../../api/work.ts'
 import { budget, iterations, plateau } from '../../machine/brakes.ts'
 import type { Intent } from '../../machine/intent.ts'
 import { completeLoop, haltLoop, pauseLoop, settle as settleState } from '../../machine/loop.ts'
-import { applyTransition, artifactOf } from '../../machine/phases.ts'
+import { applyTransition } from '../../machine/phases.ts'
 import type { Halt, LoopState } from '../../machine/state.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { writeAtomic } from '../../store/atomic.ts'
 import { commit } from '../../store/journal.ts'
-import { taskPlaces } from '../../store/layout.ts'
 import { collectGarbage, outputFile } from '../../store/outputs.ts'
 import { readTask, withTasks, writeTask } from '../../store/tasks.ts'
 import { isTamper, makeHalt } from '../halt.ts'
@@ -104,16 +102,11 @@ export async function announceHalt(
 
 /** The task after this tick's operation; null when it stays as it is. */
 function advance(outcome: Outcome): TaskState | null {
-  const { scene, work, made, graded, intent } = outcome
+  const { scene, work, made, intent } = outcome
   const task = readTask(scene.deps.project, work.task)
   if (!task || !('phase' in task) || task.phase !== work.phase) {
     scene.warnings.push(`${work.task} was moved by somebody else during the tick`)
     return null
-  }
-  const pass = graded?.verdict.pass === true
-  const artifact = artifactOf(work.phase)
-  if (pass && artifact) {
-    writeAtomic(join(taskPlaces(scene.deps.project, work.task).dir, artifact), `${made.artifact}\n`)
   }
   if (intent.action === 'hold') return null
   return applyTransition(task, {

@@ -5,15 +5,15 @@ import { combineVerdicts, readVerdict } from '../../machine/verdict.ts'
 import { readTask } from '../../store/tasks.ts'
 import { sessionEnv } from '../../system/environment.ts'
 import { exec } from '../../system/exec.ts'
-import { resolveCommit } from '../../system/git.ts'
 import { maskSecrets } from '../../system/hygiene.ts'
 import { snapshot } from '../../system/snapshot.ts'
 import { restoreWorktree } from '../../system/worktree.ts'
+import { contain } from '../containment.ts'
 import { caughtAt } from '../halt.ts'
 import type { Journalist } from '../journalist.ts'
 import type { Scene, Site, Work } from '../scene.ts'
 import { SessionFailed } from '../session-failed.ts'
-import { type WatchedOutcome, watchedSession } from '../watch.ts'
+import { type WatchedOutcome, watched, watchedSession } from '../watch.ts'
 import type { Made } from './implement.ts'
 
 const defaultRunSeconds = 600
@@ -23,7 +23,7 @@ export interface Graded {
   result: ReadVerdict | UnreadableVerdict
   /** The verify session, if one was spent. */
   session: WatchedOutcome | null
-  /** The halt for what that session was caught at. */
+  /** The halt for what a verifier was caught at. */
   halt: Halt | null
 }
 
@@ -95,19 +95,27 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
       if (session.failure) throw new SessionFailed(role, session.failure, halt)
       return { ...session.report, output: session.output }
     },
+    // The program is a person's, but the code that it tests is the agent's.
     async run(argv, options) {
-      const result = await exec({
-        argv,
-        cwd: site.cwd,
-        env: sessionEnv({
-          env: deps.env,
-          allowed: config.harness.env,
-          extra: { AUTOMATON_RUN_ID: scene.run },
-        }),
-        timeoutMs: (options?.timeoutSeconds ?? defaultRunSeconds) * 1000,
-        signal: deps.signal,
-        runId: scene.run,
+      const spec = { scene, site, work, role: 'verify', journalist } as const
+      const env = sessionEnv({
+        env: deps.env,
+        allowed: config.harness.env,
+        extra: { AUTOMATON_RUN_ID: scene.run, AUTOMATON_IN_TICK: places.name },
       })
+      using contained = contain(scene, site, { argv, env, writes: [] })
+      const { result, ...caught } = await watched(spec, () =>
+        exec({
+          argv: contained.argv,
+          cwd: site.cwd,
+          env: { ...env, ...contained.env },
+          timeoutMs: (options?.timeoutSeconds ?? defaultRunSeconds) * 1000,
+          signal: deps.signal,
+          onSpawn: (who) => journalist.spawned('verify', who),
+          runId: scene.run,
+        }),
+      )
+      halt ??= caughtAt(scene, caught)
       const output = mask([result.stdout, result.stderr].filter((text) => text !== '').join('\n'))
       return { exitCode: result.exitCode, output, timedOut: result.ended === 'timeout' }
     },
@@ -120,7 +128,7 @@ async function putBack({ scene, site, made }: Parameters<typeof verify>[0]): Pro
   const { repo } = scene
   if (!repo || site.kind !== 'worktree' || !made.result) return
   await using now = await snapshot({ repo, worktree: site.root, persist: false })
-  if (now.tree === (await resolveCommit(repo, `${made.result}^{tree}`, 'tree'))) return
+  if (now.tree === made.tree) return
   await restoreWorktree({ repo, worktree: site.root, commit: made.result })
   scene.warnings.push('the verifier changed files in the worktree; they were put back')
 }
