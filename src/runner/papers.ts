@@ -1,6 +1,6 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Role, SessionReport } from '../api/harness.ts'
+import type { Role, SessionUsage } from '../api/harness.ts'
 import { readBounded } from '../store/atomic.ts'
 import { runFolder } from '../system/snapshot.ts'
 
@@ -38,27 +38,41 @@ export function preparePapers(cwd: string, role: Role): Papers {
 
 /** Reads the papers, following no links, and takes the folder away. What cannot be read is a warning. */
 export function takePapers(papers: Papers, role: Role, warnings: string[]): Harvest {
-  const read = (file: string) => readPaper(file, warnings)
+  const isOwn = isReal(papers.folder)
+  if (!isOwn)
+    warnings.push(`ignored ${basename(papers.folder)}: it is not the folder that the session was given`)
+  const read = (file: string) => (isOwn ? readPaper(file, warnings) : null)
   const harvest = {
     output: read(papers.output),
     cost: read(papers.cost),
     intent: role === 'orchestrate' ? read(papers.intent) : null,
   }
-  rmSync(papers.folder, { recursive: true, force: true })
+  // Through a link on the way it would be somebody else's folder that goes.
+  if (isOwn) rmSync(papers.folder, { recursive: true, force: true })
   return harvest
+}
+
+/** What the agent's CLI wrote about itself, by the file's name in the papers' folder; null when it wrote nothing. */
+export function readReport(papers: Papers, name: string, warnings: string[]): string | null {
+  return isReal(papers.folder) ? readPaper(join(papers.folder, name), warnings) : null
 }
 
 /**
  * Joins what the harness reported with the session's cost file (`{"usd":x,"tokens":n}`), which is the session's own word:
  * it can raise what was reported, never lower it.
  */
-export function mergeUsage(
-  reported: SessionReport['usage'],
-  cost: string | null,
-  warnings: string[],
-): SessionReport['usage'] {
+export function mergeUsage(reported: SessionUsage, cost: string | null, warnings: string[]): SessionUsage {
   const own = cost === null ? {} : parseCost(cost, warnings)
   return { usd: larger(reported.usd, own.usd), tokens: larger(reported.tokens, own.tokens) }
+}
+
+/** Whether a session left the folder where it was: a link in its place leads to files that are none of the session's. */
+function isReal(folder: string): boolean {
+  try {
+    return realpathSync(folder) === folder && lstatSync(folder).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function readPaper(file: string, warnings: string[]): string | null {

@@ -6,20 +6,32 @@ const leastLength = 12
 
 /**
  * Shapes of well-known tokens. Each is anchored at a border or bounded in length, so that hostile text
- * cannot make the search quadratic.
+ * cannot make the search quadratic. An escape of JSON before it, such as `\n`, is a border too, though it ends in a letter.
  */
 const shapes: readonly (readonly [name: string, shape: RegExp])[] = [
   [
     'private-key',
     /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g,
   ],
-  ['github-token', /(?<![A-Za-z0-9_])(?:gh[opsur]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})/g],
-  ['gitlab-token', /(?<![A-Za-z0-9_-])glpat-[A-Za-z0-9_-]{20,}/g],
-  ['api-key', /(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}/g],
-  ['aws-key', /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g],
-  ['google-key', /(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g],
-  ['slack-token', /(?<![A-Za-z0-9_-])xox[a-z]-[A-Za-z0-9-]{10,}/g],
-  ['jwt', /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g],
+  [
+    'github-token',
+    /(?:(?<![A-Za-z0-9_])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))(?:gh[opsur]_[A-Za-z0-9]{30,255}|github_pat_[A-Za-z0-9_]{22,255})/g,
+  ],
+  ['gitlab-token', /(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))glpat-[A-Za-z0-9_-]{20,}/g],
+  ['api-key', /(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))sk-[A-Za-z0-9_-]{20,}/g],
+  [
+    'aws-key',
+    /(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
+  ],
+  [
+    'google-key',
+    /(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g,
+  ],
+  ['slack-token', /(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))xox[a-z]-[A-Za-z0-9-]{10,}/g],
+  [
+    'jwt',
+    /(?:(?<![A-Za-z0-9_-])|(?<=\\[bfnrt]|\\u[0-9a-fA-F]{4}))eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  ],
 ]
 
 /**

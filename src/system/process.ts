@@ -50,12 +50,14 @@ export interface Forebear {
 /** The process itself and those above it, nearest first; empty where the system does not tell (not Linux). */
 export function lineage(pid: number): Forebear[] {
   if (process.platform !== 'linux') return []
-  const bootedAt = Date.now() - Number.parseFloat(readProc('uptime')) * 1000
   return [pid, ...ancestors(pid)].map((one) => ({
     pid: one,
     argv: readProc(`${one}/cmdline`).split('\0').filter(Boolean),
     environment: readProc(`${one}/environ`).split('\0').filter(Boolean),
-    startedAt: bootedAt + (Number(processRow(one)?.start) / ticksPerSecond) * 1000,
+    get startedAt() {
+      const bootedAt = Date.now() - Number.parseFloat(readProc('uptime')) * 1000
+      return bootedAt + (Number(processRow(one)?.start) / ticksPerSecond) * 1000
+    },
   }))
 }
 

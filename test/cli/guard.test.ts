@@ -4,7 +4,7 @@ import { scratch, withLoop } from '../commands/fixture.ts'
 
 const allowed = [
   ...['status', 'log', 'loop-list', 'task', 'task-list', 'can-edit', 'scope-check', 'audit', 'can-continue'],
-  ...['transition', 'escalate', 'hold', 'demo-agent'],
+  ...['transition', 'escalate', 'hold', 'demo-agent', 'hook-check'],
 ]
 
 describe('inside a tick', () => {

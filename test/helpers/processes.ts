@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Command lines of the running processes whose environment holds `NAME=value`; Linux only. */
-export function processesWith(variable: string): string[] {
+/** Command lines of the running processes whose environment holds `NAME=value`, or one that fits; Linux only. */
+export function processesWith(variable: string | ((variable: string) => boolean)): string[] {
+  const fits = typeof variable === 'string' ? (other: string) => other === variable : variable
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => read(`/proc/${pid}/environ`).split('\0').includes(variable))
+    .filter((pid) => read(`/proc/${pid}/environ`).split('\0').some(fits))
     .map((pid) => `${pid}: ${read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()}`)
 }
 
