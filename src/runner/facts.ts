@@ -9,11 +9,9 @@ import { countModels, resolveModel } from '../machine/models.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
-import { driftOf } from '../system/drift.ts'
 import { resolveCommit } from '../system/git.ts'
 import { which } from '../system/process.ts'
 import type { Repository } from '../system/repository.ts'
-import { headOf } from '../system/worktree.ts'
 import type { Deps } from './deps.ts'
 import { allowedPhases, type Setting } from './setting.ts'
 
@@ -45,7 +43,7 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
   if (state?.status !== 'running') return facts
   facts.refusal = await refusalOf({ places, deps, setting, state })
   if (!config || facts.refusal) return facts
-  facts.contexts = contextsOf(config, setting, deps)
+  facts.contexts = await contextsOf(config, setting, deps)
   const phase = state.current_phase
   facts.models.implement = resolveModel({ role: 'implement', phase, config, models })
   facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
@@ -65,6 +63,11 @@ export async function outOfScopeNow(o: {
   repo: Repository
   base: string
 }): Promise<{ files: string[]; tamper: string | null }> {
+  // Only a loop that has a worktree pays for loading this.
+  const [{ headOf }, { driftOf }] = await Promise.all([
+    import('../system/checkout.ts'),
+    import('../system/drift.ts'),
+  ])
   const head = headOf(o.repo, o.places.worktree)
   if (head.branch !== branchOf(o.places.name)) return { files: [], tamper: 'tamper:head' }
   await using drift = await driftOf({
@@ -88,9 +91,9 @@ function taskOf(name: string, deps: Deps): GateFacts['task'] {
   return task && 'phase' in task ? { phase: task.phase } : 'missing'
 }
 
-function contextsOf(config: LoopConfig, setting: Setting, deps: Deps): GateFacts['contexts'] {
+async function contextsOf(config: LoopConfig, setting: Setting, deps: Deps): Promise<GateFacts['contexts']> {
   const { backend, contextOverride } = setting.machine
-  const remote = config.harness.command === null && deps.host.isRemote(config.harness.use)
+  const remote = config.harness.command === null && (await deps.host.isRemote(config.harness.use))
   return roles.map((role) => ({
     role,
     tier: config.roles[role].tier,
@@ -117,10 +120,21 @@ function promptProblem(config: LoopConfig, places: LoopPlaces, deps: Deps): Auto
   }
 }
 
-/** A source or verifier that no plugin is there for. An unknown harness is the harness's own refusal. */
-function pluginProblem({ work_source, verifiers }: LoopConfig, { host }: Deps): AutomatonError | null {
-  const missing = verifiers.map(({ use }) => host.missing('verifier', use))
-  return [host.missing('source', work_source.kind), ...missing].find((error) => error !== null) ?? null
+/**
+ * A source or verifier that no plugin is there for, or a user's that cannot be used. An unknown harness is the harness's
+ * own refusal.
+ */
+async function pluginProblem(
+  { work_source, verifiers }: LoopConfig,
+  { host }: Deps,
+): Promise<AutomatonError | null> {
+  const source = await host.problem('source', work_source.kind, work_source.options)
+  if (source) return source
+  for (const { use, options } of verifiers) {
+    const problem = await host.problem('verifier', use, options ?? {})
+    if (problem) return problem
+  }
+  return null
 }
 
 /** What a tick would be refused for before any check, or null: nothing is halted or written over it. */
@@ -130,7 +144,7 @@ export async function refusalOf({ places, deps, setting }: GateInput): Promise<R
     const why = problem?.message ?? 'loop.json is missing'
     return { kind: 'config', why, fix: problem?.fix ?? 'write loop.json again' }
   }
-  const wrong = promptProblem(config, places, deps) ?? pluginProblem(config, deps)
+  const wrong = promptProblem(config, places, deps) ?? (await pluginProblem(config, deps))
   if (wrong) return { kind: 'config', why: wrong.message, fix: wrong.fix }
   if (config.blast_radius.worktree) {
     if (!repo) {
@@ -147,7 +161,7 @@ export async function refusalOf({ places, deps, setting }: GateInput): Promise<R
       }
     }
   }
-  return harnessRefusal(config, deps) ?? (await sandboxRefusal(config, deps))
+  return (await harnessRefusal(config, deps)) ?? (await sandboxRefusal(config, deps))
 }
 
 /** Only a loop that insists on a sandbox is refused without one; finding out takes starting a program. */
@@ -160,10 +174,11 @@ async function sandboxRefusal(config: LoopConfig, deps: Deps): Promise<Refusal |
   return { kind: 'sandbox', why, fix }
 }
 
-function harnessRefusal(config: LoopConfig, deps: Deps): Refusal | null {
+async function harnessRefusal(config: LoopConfig, deps: Deps): Promise<Refusal | null> {
   const path = deps.env.PATH ?? ''
+  const { command, use } = config.harness
   try {
-    const programs = config.harness.command?.slice(0, 1) ?? deps.host.harness(config.harness.use, {}).programs
+    const programs = command?.slice(0, 1) ?? (await deps.host.harness(use, {})).programs
     const missing = programs.find((program) => which(program, path) === null)
     if (missing === undefined) return null
     const fix = `install ${missing}, or set harness.use or harness.command in loop.json`

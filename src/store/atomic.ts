@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -18,7 +17,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errors } from '../errors.ts'
-import { isWindows } from '../system/native.ts'
+import { randomHex } from '../system/digest.ts'
+import { isWindows } from '../system/platform.ts'
 
 /**
  * Replaces a file so that readers see the old bytes or the new ones and nothing between, also after a power
@@ -27,14 +27,7 @@ import { isWindows } from '../system/native.ts'
  */
 export function writeAtomic(file: string, data: string | Uint8Array, mode = 0o600): void {
   const folder = dirname(file)
-  const temporary = temporaryIn(folder)
-  try {
-    writeNew(temporary, data, mode)
-    renameOver(temporary, file)
-  } catch (error) {
-    dropQuietly(temporary)
-    throw errors.writeFailed(file, plainReason(error), error)
-  }
+  for (let left = 5; !replace({ folder, file, data, mode, again: left > 0 }); left--);
   try {
     syncFolder(folder)
   } catch (error) {
@@ -141,10 +134,13 @@ export function syncFolder(dir: string): void {
   }
 }
 
-/** Removes what writers that died left half written in a folder. The caller keeps other writers away. Returns the names. */
+/**
+ * Removes what writers that died left half written in a folder. The caller keeps other writers away, or those that lose
+ * a file to it write it again. Returns the names.
+ */
 export function removeStaleTemps(dir: string): string[] {
   const stale = readdirSync(dir).filter(
-    (name) => temporaryName.test(name) && lstatSync(join(dir, name)).isFile(),
+    (name) => temporaryName.test(name) && lstatSync(join(dir, name), { throwIfNoEntry: false })?.isFile(),
   )
   for (const name of stale) dropQuietly(join(dir, name))
   return stale
@@ -152,7 +148,7 @@ export function removeStaleTemps(dir: string): string[] {
 
 /** A fresh name in a folder, of the shape that {@link removeStaleTemps} knows. */
 export function temporaryIn(folder: string): string {
-  return join(folder, `.automaton-tmp-${randomBytes(8).toString('hex')}`)
+  return join(folder, `.automaton-tmp-${randomHex(8)}`)
 }
 
 /** Why a file operation failed, in plain words. */
@@ -189,6 +185,28 @@ const plainWords: Record<string, string> = {
   ENXIO: 'it is a pipe or a device',
   EPERM: 'no permission',
   EROFS: 'the file system is read-only',
+}
+
+/** One try; false when a sweep ({@link removeStaleTemps}) took the temporary file of a writer that needs no lock. */
+function replace(o: {
+  folder: string
+  file: string
+  data: string | Uint8Array
+  mode: number
+  again: boolean
+}): boolean {
+  const temporary = temporaryIn(o.folder)
+  try {
+    writeNew(temporary, o.data, o.mode)
+    renameOver(temporary, o.file)
+    return true
+  } catch (error) {
+    const isSwept =
+      codeOf(error) === 'ENOENT' && lstatSync(o.folder, { throwIfNoEntry: false })?.isDirectory()
+    if (o.again && isSwept) return false
+    dropQuietly(temporary)
+    throw errors.writeFailed(o.file, plainReason(error), error)
+  }
 }
 
 function writeNew(file: string, data: string | Uint8Array, mode: number): void {

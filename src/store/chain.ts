@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, ftruncateSync, lstatSync, openSync, readSync, renameSync } from 'node:fs'
 import * as v from 'valibot'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { TaskState } from '../machine/task.ts'
+import { sha256 } from '../system/digest.ts'
 import { appendLine, openRegular, plainReason, readRange } from './atomic.ts'
 import { firstIssue, LoopRecordSchema, TaskStateSchema } from './schema.ts'
 
@@ -59,7 +59,7 @@ export function formatRecord({ prev, seq, at, type, run, by, data, task, state }
 
 /** The hash that chains a line, in hex. */
 export function hashOf(line: string | Uint8Array): string {
-  return createHash('sha256').update(line).digest('hex')
+  return sha256(line)
 }
 
 /** Hashes every line of a log; null when there is no log. A log that cannot be read throws a plain error with the reason. */

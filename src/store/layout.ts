@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { errors } from '../errors.ts'
-import { isWindows } from '../system/native.ts'
+import { isWindows } from '../system/platform.ts'
 
 /** A project's folders. Paths are absolute and free of links down to `root`. */
 export interface Project {

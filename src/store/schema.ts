@@ -37,6 +37,8 @@ export const LoopRecordSchema = v.strictObject({
   fail_streak: count,
   consecutive_errors: count,
   incomplete_ticks: count,
+  // States of before this field are read as well.
+  not_before: v.optional(v.nullable(time), null),
   next_hint: text,
   last_verdict: v.nullable(
     v.strictObject({

@@ -76,7 +76,8 @@ export function clearStaleLocks(repo: Repository, worktree: string, ref?: string
 /** Removes the lock that a killed git left on a ref that nobody but automaton moves. Throws when git runs in the repository. */
 export function clearRefLock(repo: Repository, ref: string): void {
   const lock = join(repo.commonDir, `${ref}.lock`)
-  if (!lstatSync(lock, { throwIfNoEntry: false })) return
+  // A branch may stand where the ref's folder would be.
+  if (!readNames(dirname(lock)).includes(basename(lock))) return
   if ([repo.toplevel, repo.commonDir].some((folder) => runsIn('git', folder)))
     throw errors.gitLocked(lock, `rm ${quoteArgument(lock)}`)
   rmSync(lock, { force: true })

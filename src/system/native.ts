@@ -2,12 +2,6 @@ import { dlopen, type Pointer, ptr, read } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import { toNamespacedPath } from 'node:path'
 
-/** True on Windows, where locks are share modes and files have no permission bits. */
-export const isWindows = process.platform === 'win32'
-
-/** This process's id. */
-export const ownPid = process.pid
-
 /** Takes the advisory lock of an open file (Linux, macOS). False when another open file holds it; throws when the file system has no locks. */
 export function flock(fd: number, exclusive: boolean, nonblocking: boolean): boolean {
   const { symbols, errno } = unix()
@@ -29,6 +23,11 @@ export function subreaper(): boolean {
 /** Keeps other processes of the same user from reading this one's memory and environment (Linux). False where there is no such thing. */
 export function setUndumpable(): boolean {
   return control(setDumpable, 0n)
+}
+
+/** Has the system end this process when the one that started it ends (Linux). False where there is no such thing. */
+export function dieWithParent(): boolean {
+  return control(setParentDeathSignal, 9n)
 }
 
 /** A file that nobody else can open while this is held (Windows). */
@@ -53,6 +52,7 @@ const lockExclusive = 2
 const lockNonblocking = 4
 const interrupted = 4
 const wouldBlock = process.platform === 'linux' ? 11 : 35
+const setParentDeathSignal = 1
 const setDumpable = 4
 const setChildSubreaper = 36
 

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
-import { flock, isWindows } from './native.ts'
+import { flock } from './native.ts'
+import { isWindows } from './platform.ts'
 import type { Repository } from './repository.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */

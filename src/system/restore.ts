@@ -6,7 +6,7 @@ import { diffTrees } from './diff.ts'
 import { gitBytes } from './git.ts'
 import { nameBytes, pathBytes } from './names.ts'
 import { quoteArgument, type Repository } from './repository.ts'
-import { readLine } from './small-file.ts'
+import { readLine, readSmall } from './small-file.ts'
 import { snapshot } from './snapshot.ts'
 
 /** Traces of an operation that stopped half-way; a worktree that starts again has none. */
@@ -51,10 +51,12 @@ export async function putBack(options: {
   installIndex({ gitDir, index: place.index })
 }
 
-/** A session can rewrite the `.git` file; what it says is known. */
-function repairGitFile(worktree: string, gitDir: string): void {
+/** A session can rewrite the `.git` file; what it says is known. A right one is left alone, so that no crash can tear it. */
+export function repairGitFile(worktree: string, gitDir: string): void {
   const file = join(worktree, '.git')
-  if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+  const stat = lstatSync(file, { throwIfNoEntry: false })
+  if (stat?.isFile() && readSmall(file) === `gitdir: ${gitDir}\n`) return
+  if (stat?.isDirectory()) {
     const fix = `mv ${quoteArgument(file)} ${quoteArgument(`${worktree}.git-old`)}`
     throw errors.worktreeUnusable(worktree, 'its .git is a folder of its own', fix)
   }

@@ -6,7 +6,7 @@ import { installIndex } from './checkout-index.ts'
 import { git, gitBytes, gitText, resolveCommit, together } from './git.ts'
 import { privateGit } from './private.ts'
 import { quoteArgument, type Repository, readGitFile, repositoryPlace } from './repository.ts'
-import { putBack } from './restore.ts'
+import { putBack, repairGitFile } from './restore.ts'
 import { readLine } from './small-file.ts'
 
 export { type Head, headOf } from './checkout.ts'
@@ -37,6 +37,9 @@ export async function ensureWorktree(options: WorktreeOptions): Promise<'created
     throw replaced(path, kind.isSymbolicLink() ? 'it is a symbolic link' : 'it is a file')
   const isEmpty = !kind || readdirSync(path).every((name) => name === '.git' && isUnfinished(known))
   if (known && !isEmpty) {
+    // One that is missing or empty leads nowhere: a process was killed while it wrote it.
+    if ((lstatSync(join(path, '.git'), { throwIfNoEntry: false })?.size ?? 0) === 0)
+      repairGitFile(path, known)
     checkOwn({ repo, path, branch, gitDir: known })
     clearStaleLocks(repo, path, `refs/heads/${branch}`)
     // A process that was killed while it made the worktree leaves one without an index.

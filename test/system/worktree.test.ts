@@ -69,7 +69,7 @@ describe('ensureWorktree', () => {
     expect(lstatSync(join(loop.worktree, 'bin/x')).mode & 0o111).toBeGreaterThan(0)
     expect(await again(loop)).toBe('reused')
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe(config)
-    expect(headOf(loop.repo, loop.worktree)).toEqual({ branch, commit: loop.base })
+    expect(headOf(loop.repo, loop.worktree)).toMatchObject({ branch, commit: loop.base })
   })
 
   test('works when the project lies in a linked worktree', async () => {
@@ -89,7 +89,7 @@ describe('ensureWorktree', () => {
     const tip = await commitAll(loop)
     rmSync(loop.worktree, { recursive: true })
     expect(await again(loop)).toBe('created')
-    expect(headOf(loop.repo, loop.worktree)).toEqual({ branch, commit: tip })
+    expect(headOf(loop.repo, loop.worktree)).toMatchObject({ branch, commit: tip })
     expect(existsSync(join(loop.worktree, 'b.txt'))).toBe(true)
   })
 
@@ -120,7 +120,7 @@ describe('ensureWorktree', () => {
     const tip = git(root, 'rev-parse', 'HEAD')
     git(root, 'switch', '-q', 'main')
     const loop = await addLoop(root)
-    expect(headOf(loop.repo, loop.worktree)).toEqual({ branch, commit: tip })
+    expect(headOf(loop.repo, loop.worktree)).toMatchObject({ branch, commit: tip })
   })
 
   test('says that a branch named automaton is in the way', async () => {
@@ -252,7 +252,7 @@ describe('restoreWorktree', () => {
     git(worktree, 'checkout', '-q', '--ignore-other-worktrees', 'main')
     writeFileSync(join(root, '.git/worktrees/worktree/MERGE_HEAD'), `${base}\n`)
     await restoreWorktree({ repo, worktree, commit: base })
-    expect(headOf(repo, worktree)).toEqual({ branch, commit: base })
+    expect(headOf(repo, worktree)).toMatchObject({ branch, commit: base })
     expect(git(worktree, 'status', '--porcelain')).toBe('?? .automaton-run/')
     expect(git(worktree, 'ls-files', '-v')).not.toMatch(/^[Sa-z]/m)
     const left = ['build/out', '.env', 'new', 'nested', 'sub', 'a/b.txt'].map((name) =>

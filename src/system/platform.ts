@@ -1,0 +1,5 @@
+/** True on Windows, where locks are share modes and files have no permission bits. */
+export const isWindows = process.platform === 'win32'
+
+/** This process's id. */
+export const ownPid = process.pid
