@@ -28,7 +28,7 @@ const built = await Bun.build({
     autoloadBunfig: false,
     autoloadTsconfig: false,
     autoloadPackageJson: false,
-    // Compiling code that runs once is wasted; what runs long says so itself (src/cli/edge.ts).
+    // Compiling code that runs once or twice is wasted. What runs ten times as often is compiled all the same.
     jitPolicy: 10,
   },
   throw: false,

@@ -82,7 +82,7 @@ export const errors = {
       'check the disk, then run the command again',
       cause,
     ),
-  exists: (kind: 'loop' | 'task' | 'file', name: string, fix: string) =>
+  exists: (kind: 'loop' | 'task' | 'file' | 'plugin', name: string, fix: string) =>
     bad('exists', `${kind} exists already (${name}): it was left as it is`, fix),
   folderMissing: (folder: string, what: string) =>
     environment(
@@ -168,14 +168,15 @@ export const errors = {
       `a session of a tick that died cannot be ended (${loop}): pid ${pids.join(', ')} still runs`,
       `end it by hand: kill -9 ${pids.join(' ')}`,
     ),
-  pluginFailed: (plugin: string, stage: string, why: string, cause?: unknown) =>
-    environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, 'automaton plugins', cause),
+  pluginFailed: (
+    plugin: string,
+    stage: string,
+    why: string,
+    cause?: unknown,
+    fix: string = 'automaton plugins',
+  ) => environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, fix, cause),
   pluginUnknown: (role: string, name: string, known: string) =>
-    environment(
-      'plugin_unknown',
-      `unknown ${role} (${name}): ${known}`,
-      `name one of them in loop.json, or put ${name}.ts in the plugins folder`,
-    ),
+    environment('plugin_unknown', `unknown ${role} (${name}): ${known}`, 'name one of them in loop.json'),
   readFailed: (file: string, why: string, cause?: unknown) =>
     environment('read_failed', `cannot read (${file}): ${why}`, `look at ${file} and put it right`, cause),
   repositoryBroken: (folder: string, why: string, fix: string) =>

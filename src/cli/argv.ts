@@ -58,11 +58,14 @@ function isOption(word: string): boolean {
 
 /** The first word that is neither an option nor an option's value. */
 function findVerb(words: readonly string[], verbs: readonly Verb[]): string | null {
-  const all = [...globalOptions, ...verbs.flatMap((verb) => verb.options ?? [])]
+  const takesValue = (word: string) =>
+    [...globalOptions, ...verbs.flatMap((verb) => verb.options ?? [])].some(
+      (option) => option.value && word === `--${option.name}`,
+    )
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? ''
     if (!isOption(word)) return word
-    if (!word.includes('=') && all.some((option) => option.value && word === `--${option.name}`)) i++
+    if (!word.includes('=') && takesValue(word)) i++
   }
   return null
 }

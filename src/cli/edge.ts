@@ -46,7 +46,8 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
     cwd: currentFolder(),
     version: typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source',
     project: line.options.get('project')?.[0],
-    progress: (text) => void write(2, `${safeLines(text)}\n`),
+    // A scheduler mails every byte of a scheduled tick, so it says nothing but its answer.
+    progress: line.options.has('scheduled') ? () => {} : (text) => void write(2, `${safeLines(text)}\n`),
     self:
       Bun.main.includes('$bunfs') || Bun.main.includes('~BUN')
         ? [process.execPath]
@@ -56,7 +57,6 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
   })
   await checkEnvironment(verb, app)
   await checkSession(verb, app, process.pid)
-  if (verb.waits) Bun.unsafe.setJITPolicy(1)
   const json = verb.alwaysJson || line.options.has('json')
   const print = async (answer: Omit<Answer, 'exit'>) =>
     write(1, await render(answer, json, line.options.has('no-color')))

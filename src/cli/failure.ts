@@ -33,7 +33,8 @@ export function failureText(failure: Failure, json: boolean): string {
 
 /** What the system refused, such as a full disk, is the environment's fault and not a bug. */
 function systemFailure(error: unknown): AutomatonError | null {
-  if (!(error instanceof Error) || !('code' in error)) return null
+  if (!(error instanceof Error)) return null
+  if (!('code' in error)) return systemFailure(error.cause)
   const why = systemReasons[String(error.code)]
   if (!why) return null
   const path = 'path' in error ? String(error.path) : error.message
@@ -43,7 +44,12 @@ function systemFailure(error: unknown): AutomatonError | null {
 const systemReasons: Record<string, string> = {
   EACCES: 'permission denied',
   EDQUOT: 'the disk quota is used up',
+  // What Bun makes of any error that it does not know while it removes a folder.
+  EFAULT: 'the system refused',
+  EFBIG: 'it would be larger than this process may write',
+  EIO: 'the disk reports an error',
   EMFILE: 'too many open files',
+  ENFILE: 'too many files are open on this machine',
   ENOSPC: 'no space left on the device',
   EPERM: 'not permitted',
   EROFS: 'the file system is read-only',

@@ -1,5 +1,7 @@
 import type { Halt, LoopState } from '../machine/state.ts'
 import { visible } from '../system/hygiene.ts'
+import { haltFile, haltWords } from './halt-words.ts'
+import { spentWords } from './spent-words.ts'
 
 const shownFiles = 20
 
@@ -10,10 +12,10 @@ export function approvalQuestion(loop: string, state: LoopState, halt: Halt): st
   const more = halt.files.length - shownFiles
   const lines = [
     `loop     ${loop}, tick ${state.iteration_count}`,
-    `halted   ${halt.reason}${halt.detail ? ` (${halt.detail})` : ''}, ${halt.at}`,
+    `halted   ${halt.reason} (${haltWords(halt)}), ${halt.at}`,
     `task     ${state.current_task ?? state.last_task ?? 'none'}`,
-    `spent    ${state.cost.reported ? '' : 'at least '}$${usd.toFixed(2)}, ${tokens} tokens since the last approval`,
-    ...halt.files.slice(0, shownFiles).map((file) => `file     ${file}`),
+    `spent    ${spentWords({ usd, tokens, reported: state.cost.reported })} since the last approval`,
+    ...halt.files.slice(0, shownFiles).map((file) => `file     ${haltFile(file)}`),
     ...(more > 0 ? [`         and ${more} more`] : []),
   ]
   const shown = lines.map((line) => visible(line).replaceAll('\n', '\\n')).join('\n')

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
-import { readBounded } from '../store/atomic.ts'
-import { resolveCommit } from '../system/git.ts'
-import type { Repository } from '../system/repository.ts'
+import { git, resolveCommit } from '../system/git.ts'
+import { type Repository, repositoryPlace } from '../system/repository.ts'
 
 /** What a repository says about its branches. */
 export interface Branches {
@@ -14,7 +12,7 @@ export interface Branches {
 /** Finds the base branch. A branch counts only where it exists here. */
 export async function findBranches(repo: Repository): Promise<Branches> {
   const current = await currentBranch(repo)
-  const origin = symbolic(join(repo.commonDir, 'refs', 'remotes', 'origin', 'HEAD'), 'refs/remotes/origin/')
+  const origin = await symbolic(repo, 'refs/remotes/origin/HEAD', 'refs/remotes/origin/')
   for (const name of [origin, current]) {
     if (name !== null && (await resolveCommit(repo, `refs/heads/${name}`)))
       return { base: name, unborn: false }
@@ -23,21 +21,14 @@ export async function findBranches(repo: Repository): Promise<Branches> {
   return { base: unborn ? current : null, unborn }
 }
 
-/** The checked-out branch; null for a detached HEAD. simple-git knows every ref format, a file only the oldest. */
-async function currentBranch(repo: Repository): Promise<string | null> {
-  try {
-    const { Repository: Git } = await import('@napi-rs/simple-git')
-    const name = new Git(repo.gitDir).head().name()
-    return name?.startsWith(heads) ? name.slice(heads.length) : null
-  } catch {
-    // No addon in this build, or a branch without a commit.
-    return symbolic(join(repo.gitDir, 'HEAD'), heads)
-  }
+/** The branch that is checked out, one without a commit included; null for a detached HEAD. */
+export function currentBranch(repo: Repository): Promise<string | null> {
+  return symbolic(repo, 'HEAD', 'refs/heads/')
 }
 
-const heads = 'refs/heads/'
-
-function symbolic(file: string, prefix: string): string | null {
-  const target = /^ref: (\S+)\s*$/.exec(readBounded(file, 4096) ?? '')?.[1]
-  return target?.startsWith(prefix) ? target.slice(prefix.length) : null
+/** What a symbolic ref names, without the prefix. Asked of git, which knows every way to store refs. */
+async function symbolic(repo: Repository, ref: string, prefix: string): Promise<string | null> {
+  const { code, stdout } = await git(repositoryPlace(repo), ['symbolic-ref', '--quiet', ref])
+  const target = code === 0 ? stdout.toString('utf8').trim() : ''
+  return target.startsWith(prefix) ? target.slice(prefix.length) : null
 }

@@ -3,11 +3,12 @@ import { errors } from '../errors.ts'
 import { checkGate as decide, type GateResult } from '../machine/gate.ts'
 import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
+import { setUpNotifiers } from '../runner/notify.ts'
 import { readSetting } from '../runner/setting.ts'
-import { load, peek } from '../store/journal.ts'
+import { peek } from '../store/journal.ts'
 import { acquire } from '../store/lock.ts'
 import { readRun } from '../store/run.ts'
-import { existingLoop, lockWaitMs, stateOf } from './held.ts'
+import { existingLoop, lockWaitMs, stateOrNull } from './held.ts'
 
 /** The gate's answer without what only automaton needs. */
 export type GateReport = Omit<GateResult, 'effect'> & {
@@ -22,6 +23,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
   const places = existingLoop(project, loop)
   const setting = readSetting(places, project, app.home)
   const deps = await app.deps()
+  await setUpNotifiers(deps, setting.notify)
   const lock = await acquire(places.lock, { waitMs: readRun(places) ? 0 : lockWaitMs })
   if (lock.busy) {
     if (!readRun(places)) throw errors.busy(loop, lock.holder)
@@ -35,7 +37,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
     return report(loop, decide({ ...facts, state, outOfScope: [], tamper: null }), true)
   }
   await using _held = lock
-  const state = load(places, { repair: true }).kind === 'untracked' ? null : stateOf(project, places)
+  const state = stateOrNull(project, places)
   const { gate } = await passGate({ places, deps, setting, state, run: null })
   return report(loop, gate, false)
 }

@@ -2,19 +2,20 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { loadTemplate } from '../assets/templates.ts'
-import { loadLoopConfig } from '../config/loop.ts'
 import { loadModels } from '../config/project.ts'
+import { fillTemplate, type TemplateRequest } from '../config/template.ts'
 import { AutomatonError, errors } from '../errors.ts'
-import type { LoopConfig, Models } from '../machine/config.ts'
-import { resolveModel } from '../machine/models.ts'
+import type { LoopConfig } from '../machine/config.ts'
 import { freshState } from '../machine/state.ts'
+import type { Host } from '../plugin/host.ts'
 import { readBounded } from '../store/atomic.ts'
 import { checkName, findProject, loopPlaces, type Project } from '../store/layout.ts'
 import { createLoop as create } from '../store/loops.ts'
 import { resolveCommit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
 import { findBranches } from './base-branch.ts'
-import { findHarnesses } from './look-around.ts'
+import { existingTask } from './known-task.ts'
+import { agentNames, findAgents, findChecks } from './look-around.ts'
 
 /** A loop that a person wants; null leaves it to the template. */
 export interface CreateLoopOptions {
@@ -39,7 +40,10 @@ export interface CreateLoopReport {
   next: string[]
 }
 
-/** Makes a loop from a template. Whatever is wrong, nothing is left behind. Throws `exists`, `no_template` and more. */
+/**
+ * Makes a loop from a template. Whatever is wrong, nothing is left behind. Throws `exists`, `no_template`, `no_task`,
+ * and `usage` for a loop that this automaton could never tick.
+ */
 export async function createLoop(app: App, o: CreateLoopOptions): Promise<CreateLoopReport> {
   const name = checkName('loop', o.loop)
   const project = projectFor(app, o.worktree)
@@ -47,14 +51,16 @@ export async function createLoop(app: App, o: CreateLoopOptions): Promise<Create
   if (existsSync(places.dir))
     throw errors.exists('loop', name, `automaton status ${name}, or choose another name`)
   const template = loadTemplate({ name: o.template, home: app.home, cwd: app.cwd })
-  const base = o.worktree ? await baseBranch(project, o) : null
-  const { config: plain, warnings } = loadLoopConfig({
-    file: template.from,
-    text: JSON.stringify(merged(template.text, template.from, o, base)),
+  if (o.task !== null) existingTask(project, o.task)
+  const checks = findChecks(project.root)
+  const { config, text, warnings } = fillTemplate({
+    ...{ file: template.from, text: template.text, name },
+    ...wishes(o, o.worktree ? await baseBranch(project, o) : null),
+    ...(checks ? { checks } : {}),
+    models: loadModels(readBounded(join(app.home, 'models.json'), 1 << 20)),
   })
-  const models = loadModels(readBounded(join(app.home, 'models.json'), 1 << 20))
-  const config = withTwoModels(plain, models)
-  const text = `${JSON.stringify(config, null, 2)}\n`
+  const host = await app.host()
+  refuseUnknown(host, config)
   const state = freshState(name, app.clock.iso())
   create(project, { config: text, state, by: 'human', data: { template: template.from } })
   return {
@@ -62,7 +68,7 @@ export async function createLoop(app: App, o: CreateLoopOptions): Promise<Create
     file: places.config,
     template: template.from,
     config,
-    warnings: [...warnings, ...harnessWarnings(app, config)],
+    warnings: [...warnings, ...checkWarnings(config), ...harnessWarnings(app, host, config)],
     next: [`automaton tick ${name}`],
   }
 }
@@ -101,64 +107,44 @@ async function existingBranch(repo: Repository, name: string): Promise<string> {
   )
 }
 
-/** The template with what the person asked for; what it says besides is kept. */
-function merged(text: string, from: string, o: CreateLoopOptions, base: string | null): object {
-  const template = objectOf(text, from)
-  const part = (key: string) => (isObject(template[key]) ? template[key] : {})
-  const source = part('work_source')
-  const blast = part('blast_radius')
+/** What the person asked for; what is absent stays as the template has it. */
+function wishes(o: CreateLoopOptions, base: string | null): Omit<TemplateRequest, 'file' | 'text' | 'name'> {
   return {
-    ...template,
-    name: o.loop,
-    work_source: o.task === null ? source : { ...source, kind: 'single', task: checkName('task', o.task) },
-    blast_radius: {
-      ...blast,
-      ...(o.scope.length > 0 ? { file_scope: o.scope } : {}),
-      ...(base === null ? {} : { base_branch: base }),
-      ...(o.worktree ? {} : { worktree: false }),
-    },
-    ...(o.interval === null ? {} : { schedule: { ...part('schedule'), interval_seconds: o.interval } }),
-    ...(o.harness === null ? {} : { harness: { ...part('harness'), use: o.harness } }),
+    ...(o.task === null ? {} : { task: o.task }),
+    ...(o.harness === null ? {} : { harness: o.harness }),
+    ...(o.interval === null ? {} : { intervalSeconds: o.interval }),
+    ...(o.scope.length === 0 ? {} : { fileScope: o.scope }),
+    ...(base === null ? {} : { baseBranch: base }),
+    ...(o.worktree ? {} : { worktree: false }),
   }
 }
 
-function objectOf(text: string, from: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
-  } catch {
-    // Said below.
-  }
-  throw errors.badConfig(from, 'the whole file', 'not JSON', 'one JSON object')
+/** What no plugin is there for would be refused by every tick. */
+function refuseUnknown(host: Host, { work_source, verifiers, harness, name }: LoopConfig): void {
+  const missing = [
+    host.missing('source', work_source.kind),
+    ...verifiers.map(({ use }) => host.missing('verifier', use)),
+  ].find((error) => error !== null)
+  if (missing) throw errors.usage(`cannot make loop (${name})`, missing.message, 'automaton plugins')
+  const agents = agentNames(host)
+  if (harness.command !== null || agents.includes(harness.use)) return
+  throw errors.usage(
+    `unknown harness (${harness.use})`,
+    `there is ${agents.join(', ')}; others run by harness.command in loop.json`,
+    `make the loop without --harness, then set harness.command in its loop.json`,
+  )
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function checkWarnings({ work_source: { kind, options } }: LoopConfig): string[] {
+  if (kind !== 'ci' || options.commands !== undefined) return []
+  return ['no test command was found: name the checks in work_source.options.commands of loop.json']
 }
 
-/** With two models or more, implement and verify get different ones, so that a fresh loop does not halt at once. */
-function withTwoModels(config: LoopConfig, models: Models | null): LoopConfig {
-  if (!models || models.models.length < 2) return config
-  const of = (role: 'implement' | 'verify') => resolveModel({ role, phase: null, config, models })
-  const implement = of('implement') ?? models.models[0] ?? null
-  const wanted = of('verify')
-  const verify =
-    wanted !== null && wanted !== implement ? wanted : models.models.find((id) => id !== implement)
-  const { roles } = config
-  return {
-    ...config,
-    roles: {
-      ...roles,
-      implement: { ...roles.implement, model: implement },
-      verify: { ...roles.verify, model: verify ?? null },
-    },
-  }
-}
-
-function harnessWarnings(app: App, config: LoopConfig): string[] {
-  if (config.harness.command !== null) return []
-  const found = findHarnesses(app.env.PATH ?? '').map((harness) => harness.name)
-  if (found.includes(config.harness.use)) return []
+function harnessWarnings(app: App, host: Host, { harness }: LoopConfig): string[] {
+  if (harness.command !== null) return []
+  const { supported } = findAgents(host, app.env.PATH ?? '')
+  const found = supported.map((agent) => agent.name)
+  if (found.includes(harness.use)) return []
   const instead = found.length > 0 ? `; there is ${found.join(', ')}: set harness.use in loop.json` : ''
-  return [`${config.harness.use} is not on PATH${instead}`]
+  return [`${harness.use} is not on PATH${instead}`]
 }

@@ -7,7 +7,7 @@ import { existingLoop } from './held.ts'
 export interface DaemonTick {
   loop: string
   exit: number | null
-  /** What the tick printed. */
+  /** What the tick printed: progress, and last its report or its error as one JSON object. */
   output: string
 }
 

@@ -36,13 +36,13 @@ function implement({ env, cwd }: DemoSession): string {
       const first = readFileSync(file, 'utf8') === brokenSlug
       writeFileSync(file, first ? betterSlug : rightSlug)
       return first
-        ? 'Squeezed the double spaces.'
-        : 'Everything that is no letter or digit now becomes one dash.'
+        ? 'The title is split at its spaces now, however many there are.'
+        : 'It is split at punctuation, too.'
     }
     case 'code_review':
       return 'Read bin/slug and ran test/run.sh: short, and every case is covered.\n\nVerdict: PASS'
     case 'bug_hunt':
-      return 'Tried empty, blank and non-ASCII titles; none breaks out of the quoting.\n\nVerdict: CLEAN'
+      return 'Tried empty, blank and non-ASCII titles; none is taken for a pattern.\n\nVerdict: CLEAN'
     case 'adversarial_review':
       return 'Argued for a length limit on slugs; nobody asked for one, so it stays a note.'
     default:
@@ -63,15 +63,16 @@ function tidy(env: DemoSession['env'], cwd: string): string {
 
 async function verify({ env, cwd }: DemoSession): Promise<string> {
   // The second loop's branch starts from main, where the tests still fail: its task is another one.
-  const argv = env.AUTOMATON_IN_TICK === 'tidy' ? ['grep', 'slug TITLE', 'bin/slug'] : ['sh', 'test/run.sh']
-  const run = await exec({ argv, cwd, env: defined(env) })
-  const pass = run.exitCode === 0
-  return JSON.stringify({
-    pass,
-    score: pass ? 1 : 0.25,
-    reasons: [run.stdout.trim().split('\n').at(-1) ?? ''],
-    next_hint: pass ? '' : `${argv.join(' ')} still fails`,
-  })
+  if (env.AUTOMATON_IN_TICK === 'tidy') {
+    const pass = readFileSync(join(cwd, 'bin', 'slug'), 'utf8').includes('slug TITLE')
+    return verdict(pass, `bin/slug ${pass ? 'says' : 'does not say'} how it is called`)
+  }
+  const run = await exec({ argv: ['sh', 'test/run.sh'], cwd, env: defined(env) })
+  return verdict(run.exitCode === 0, run.stdout.trim().split('\n').at(-1) ?? '')
+}
+
+function verdict(pass: boolean, reason: string): string {
+  return JSON.stringify({ pass, score: pass ? 1 : 0.25, reasons: [reason], next_hint: pass ? '' : reason })
 }
 
 const forward: Record<string, string> = {

@@ -1,17 +1,27 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The program that the demo starts with: letters are lowered, but punctuation and double spaces get through. */
-export const brokenSlug = `#!/bin/sh
-# Turns a title into a slug: "Hello World" becomes hello-world.
-printf '%s' "$1" | tr 'A-Z' 'a-z' | tr ' ' '-'
+const head = `#!/bin/sh
+# Turns a title into a slug: "Hello World" becomes Hello-World.
+`
+
+/**
+ * The program that the demo starts with: punctuation and double spaces get through. Nothing but a shell is needed to
+ * run it, so that the demo works wherever git does.
+ */
+export const brokenSlug = `${head}printf '%s-%s\\n' "\${1%% *}" "\${1#* }"
 `
 
 /** Half of the repair. */
-export const betterSlug = brokenSlug.replace("tr ' ' '-'", "tr -s ' ' '-'")
+export const betterSlug = `${head}set -f
+IFS=' '
+set -- $1
+IFS='-'
+printf '%s\\n' "$*"
+`
 
 /** All of it. */
-export const rightSlug = brokenSlug.replace("tr ' ' '-'", "tr -cs 'a-z0-9' '-' | sed 's/^-//; s/-$//'")
+export const rightSlug = betterSlug.replace("IFS=' '", "IFS=' ,.:;!?'")
 
 const files: Record<string, string> = {
   'README.md': '# slug\n\nTurns titles into slugs. `sh test/run.sh` runs the tests.\n',
@@ -24,9 +34,9 @@ check() {
   got=$(sh bin/slug "$1")
   if [ "$got" = "$2" ]; then echo "ok   $1"; else echo "FAIL $1: $got, not $2"; failed=$((failed + 1)); fi
 }
-check 'Hello World' 'hello-world'
-check 'Two  spaces' 'two-spaces'
-check 'What, now?' 'what-now'
+check 'Hello World' 'Hello-World'
+check 'Two  spaces' 'Two-spaces'
+check 'What, now?' 'What-now'
 echo "$failed of 3 failed"
 [ "$failed" = 0 ]
 `,

@@ -37,6 +37,9 @@ const maxTicks = 12
 export async function demo(app: App, say: (line: string) => void): Promise<DemoReport> {
   const started = app.clock.seconds()
   if (!which('git', app.env.PATH ?? '')) throw errors.gitMissing()
+  if (!which('sh', app.env.PATH ?? '')) {
+    throw errors.cannotRun('sh', 'it is in no folder of PATH', 'put the folder of sh on PATH')
+  }
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'automaton-demo-')))
   const repository = join(folder, 'slug')
   const home = join(folder, 'home')
@@ -142,7 +145,7 @@ async function oneTick(app: App, loop: string, say: (line: string) => void): Pro
   const report = await tick(loop, await app.deps(), { scheduled: false })
   if (report.outcome !== 'worked') return report
   const { verdict, from, to } = report
-  const grade = verdict ? `${verdict.pass ? 'pass' : 'fail'} ${verdict.score.toFixed(2)}` : 'no verdict'
+  const grade = verdict ? `${verdict.pass ? 'pass' : 'fail'} ${verdict.score.toFixed(2)}` : 'not graded'
   const moved = from === to ? `${from} (again)` : `${from} → ${to}`
   say(
     `  tick ${report.tick}  ${moved.padEnd(40)} ${grade}${verdict?.reasons[0] ? `: ${verdict.reasons[0]}` : ''}`,

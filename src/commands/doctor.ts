@@ -7,6 +7,7 @@ import { listLoops } from '../store/loops.ts'
 import { unsafeVariable } from '../system/environment.ts'
 import { oldestGit, requireGit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
+import { currentBranch } from './base-branch.ts'
 import { haltWords } from './halt-words.ts'
 import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
@@ -32,10 +33,9 @@ export async function doctor(app: App): Promise<DoctorReport> {
   const repo = repositoryOf(project)
   const findings = [
     environment(app),
-    ...gitFindings(project, repo),
+    ...(await gitFindings(project, repo)),
     await harnesses(app),
     await sandbox(app),
-    ...(await pluginFindings(app)),
     ...(await loopFindings(app, project)),
   ] satisfies Finding[]
   return { ok: findings.every((finding) => finding.level !== 'bad'), findings }
@@ -72,7 +72,7 @@ function environment(app: App): Finding {
   }
 }
 
-function gitFindings(project: Project, looked: Looked): Finding[] {
+async function gitFindings(project: Project, looked: Looked): Promise<Finding[]> {
   const found: Finding[] = []
   try {
     found.push(good('git', `version ${requireGit()} (needs ${oldestGit})`))
@@ -80,28 +80,31 @@ function gitFindings(project: Project, looked: Looked): Finding[] {
     found.push(bad('git', error))
   }
   if ('problem' in looked) return [...found, bad('repository', looked.problem)]
-  if (looked.repository) return [...found, good('repository', looked.repository.toplevel)]
-  const detail = `${project.root} is not in a git repository: only --no-worktree loops run`
-  return [...found, { what: 'repository', level: 'hint', detail, fix: 'git init' }]
+  const { repository } = looked
+  const { trySimpleGit } = await import('../system/simple-git.ts')
+  const library = await trySimpleGit(repository?.gitDir ?? null)
+  const detail = library.loads ? 'loads' : 'does not load here; git does its work'
+  found.push({ what: 'simple-git', level: library.loads ? 'good' : 'hint', detail, fix: '' })
+  if (!repository) {
+    const detail = `${project.root} is not in a git repository: only --no-worktree loops run`
+    return [...found, { what: 'repository', level: 'hint', detail, fix: 'git init' }]
+  }
+  const branch = library.branch ?? (found[0]?.level === 'good' ? await currentBranch(repository) : null)
+  return [...found, good('repository', `${repository.toplevel}, ${branch ? `on ${branch}` : 'on no branch'}`)]
 }
 
+/** The agents that a loop could use; that no plugin could be loaded is said here too. */
 async function harnesses(app: App): Promise<Finding> {
-  const { supported, others } = findAgents(await app.host(), app.env.PATH ?? '')
-  const names = (agents: FoundAgent[]) => agents.map(({ name, program }) => `${name} (${program})`).join(', ')
-  const more = others.length > 0 ? `not supported yet, but for harness.command: ${names(others)}` : ''
-  if (supported.length > 0)
-    return good('harnesses', `${names(supported)}${more && '; '}${more}`)
-  const fix = 'install opencode, or set harness.command in loop.json'
-  const detail = others.length > 0 ? more : 'no known coding agent is on PATH'
-  return { what: 'harnesses', level: 'hint', detail, fix }
-}
-
-async function pluginFindings(app: App): Promise<Finding[]> {
   try {
-    await app.host()
-    return []
+    const { supported, others } = findAgents(await app.host(), app.env.PATH ?? '')
+    const names = (agents: FoundAgent[]) => agents.map(({ name, program }) => `${name} (${program})`)
+    const more =
+      others.length > 0 ? [`not supported yet, but for harness.command: ${names(others).join(', ')}`] : []
+    if (supported.length > 0) return good('harnesses', [names(supported).join(', '), ...more].join('; '))
+    const fix = 'install opencode, or set harness.command in loop.json'
+    return { what: 'harnesses', level: 'hint', detail: more[0] ?? 'no known coding agent is on PATH', fix }
   } catch (error) {
-    return [bad('plugins', error)]
+    return bad('plugins', error)
   }
 }
 
@@ -142,11 +145,15 @@ function stateFindings({ places, state, problems, run, isTicking }: LoopFacts): 
 /** What the gate would refuse a tick for. A loop.json that cannot be read has been said already. */
 async function refusal(app: App, { places, config, state }: LoopFacts): Promise<Finding[]> {
   if (!config || state?.status === 'complete') return []
-  const deps = await app.deps()
-  const setting = readSetting(places, deps.project, app.home)
-  const found = await refusalOf({ places, deps, setting, state })
-  if (!found) return []
-  return [{ what: `loop ${places.name}`, level: 'bad', detail: found.why, fix: found.fix }]
+  const what = `loop ${places.name}`
+  try {
+    const deps = await app.deps()
+    const setting = readSetting(places, deps.project, app.home)
+    const found = await refusalOf({ places, deps, setting, state })
+    return found ? [{ what, level: 'bad', detail: found.why, fix: found.fix }] : []
+  } catch (error) {
+    return [bad(what, error)]
+  }
 }
 
 function good(what: string, detail: string): Finding {

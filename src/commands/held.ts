@@ -38,10 +38,15 @@ export async function withLoop<T>(
 
 /** The loop's state, finished if its last writer died between log and state. The caller holds the lock. */
 export function stateOf(project: Project, places: LoopPlaces): LoopState {
+  const state = stateOrNull(project, places)
+  if (state) return state
+  throw errors.stateDamaged(places.state, 'it is missing, and so is the log', places.name)
+}
+
+/** The same; null for a loop that has neither state nor log. */
+export function stateOrNull(project: Project, places: LoopPlaces): LoopState | null {
   const loaded = load(places, { repair: true })
-  if (loaded.kind === 'untracked') {
-    throw errors.stateDamaged(places.state, 'it is missing, and so is the log', places.name)
-  }
+  if (loaded.kind === 'untracked') return null
   if (!loaded.ahead) return loaded.state
   if (loaded.ahead.task) writeTask(project, loaded.ahead.task)
   return completeAhead(places, loaded)

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import type { App } from '../app.ts'
-import { listTemplates } from '../assets/templates.ts'
+import { listTemplates, loadTemplate } from '../assets/templates.ts'
+import { fillTemplate } from '../config/template.ts'
 import { AutomatonError } from '../errors.ts'
+import type { Host } from '../plugin/host.ts'
 import { findProject, type Project } from '../store/layout.ts'
 import { ensureIgnore, listLoops } from '../store/loops.ts'
 import { findRepository } from '../system/repository.ts'
 import { findBranches } from './base-branch.ts'
-import { type FoundHarness, findHarnesses, findTestCommand } from './look-around.ts'
+import { type FoundAgent, findAgents, findTestCommand } from './look-around.ts'
 
 /** What `init` made and found. */
 export interface InitReport {
@@ -18,7 +20,10 @@ export interface InitReport {
   /** True for a repository without a commit. */
   unborn: boolean
   test_command: string | null
-  harnesses: FoundHarness[]
+  /** Agents on PATH that automaton can drive. */
+  harnesses: FoundAgent[]
+  /** Agents on PATH that only `harness.command` can run. */
+  other_agents: FoundAgent[]
   loops: string[]
   templates: string[]
   /** What to type next, in order. */
@@ -32,15 +37,17 @@ export async function init(app: App): Promise<InitReport> {
   ensureIgnore(project)
   const repo = findRepository(project.root)
   const branches = repo ? await findBranches(repo) : { base: null, unborn: false }
-  const harnesses = findHarnesses(app.env.PATH ?? '')
+  const host = await app.host()
+  const { supported: harnesses, others } = findAgents(host, app.env.PATH ?? '')
   const loops = listLoops(project)
   const report = { git: repo !== null, base_branch: branches.base, unborn: branches.unborn, harnesses, loops }
   return {
     project: project.root,
     created,
     ...report,
+    other_agents: others,
     test_command: findTestCommand(project.root),
-    templates: listTemplates(app.home),
+    templates: usableTemplates(app, host),
     next: nextSteps(report),
   }
 }
@@ -53,6 +60,19 @@ function projectHere(app: App): Project {
     if (!(error instanceof AutomatonError) || error.code !== 'no_project') throw error
     return findProject({ cwd: app.cwd, home: app.home, flag: app.cwd })
   }
+}
+
+/** Templates that a loop can be made from: whole, and with a source that there is. */
+function usableTemplates({ home, cwd }: App, host: Host): string[] {
+  return listTemplates(home).filter((name) => {
+    const { text, from: file } = loadTemplate({ name, home, cwd })
+    try {
+      return host.has('source', fillTemplate({ file, text, name }).config.work_source.kind)
+    } catch (error) {
+      if (error instanceof AutomatonError) return false
+      throw error
+    }
+  })
 }
 
 function nextSteps(

@@ -44,5 +44,5 @@ export function leaveIntent(o: {
 /** The tick around this call. Throws `usage` for a person, who has other ways. */
 export function tickAround(app: App, verb: string, instead: string): InTick {
   if (app.inTick) return app.inTick
-  throw errors.usage(`automaton ${verb}`, 'it is for the orchestrate session of a tick', instead)
+  throw errors.usage(`not inside a tick (automaton ${verb})`, 'it is for the orchestrate session', instead)
 }

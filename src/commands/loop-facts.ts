@@ -14,6 +14,8 @@ import { isAlive } from '../system/process.ts'
 export interface LoopFacts {
   places: LoopPlaces
   state: LoopState | null
+  /** What is wrong with state and log; null when they agree. */
+  stateProblem: AutomatonError | null
   config: LoopConfig | null
   run: RunRecord | null
   /** The tick of `run` is at work; false: it died, and the next tick cleans up. */
@@ -21,6 +23,8 @@ export interface LoopFacts {
   isPauseRequested: boolean
   /** When the loop should tick next; null when nothing will. */
   nextTickAt: string | null
+  /** Until when an agent's limit keeps it from ticking; null when none does. */
+  waitsUntil: string | null
   problems: { what: string; fix: string }[]
 }
 
@@ -36,11 +40,13 @@ export function loopFacts(places: LoopPlaces, now: Date): LoopFacts {
   return {
     places,
     state,
+    stateProblem: problem,
     config,
     run,
     isTicking,
     isPauseRequested: existsSync(places.pauseRequest),
     nextTickAt: nextTick(state, config, now),
+    waitsUntil: state?.not_before && Date.parse(state.not_before) > now.getTime() ? state.not_before : null,
     problems,
   }
 }
@@ -74,6 +80,7 @@ function nextTick(state: LoopState | null, config: LoopConfig | null, now: Date)
   const due = nextDue({
     lastTickAt: state.last_tick_at,
     intervalSeconds: config.schedule.interval_seconds,
+    notBefore: state.not_before,
     now,
   })
   return due.toISOString()

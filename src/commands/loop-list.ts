@@ -25,6 +25,8 @@ export interface LoopLine {
   trend: Trend | null
   last_tick_at: string | null
   next_tick_at: string | null
+  /** Until when an agent's limit keeps it from ticking. */
+  waits_until: string | null
   halt_reason: Death | null
   halt_detail: string | null
   problem: string | null
@@ -42,7 +44,10 @@ export function loopList(app: App): LoopListReport {
   const project = app.project()
   const now = app.clock.now()
   const loops = listLoops(project).map((name): LoopLine => {
-    const { state, config, isTicking, nextTickAt, problems } = loopFacts(loopPlaces(project, name), now)
+    const { state, config, isTicking, nextTickAt, waitsUntil, problems } = loopFacts(
+      loopPlaces(project, name),
+      now,
+    )
     return {
       loop: name,
       status: state?.status ?? null,
@@ -55,6 +60,7 @@ export function loopList(app: App): LoopListReport {
       trend: trendOf(state?.score_history ?? [], config?.brakes.score_epsilon ?? 0.01),
       last_tick_at: state?.last_tick_at ?? null,
       next_tick_at: nextTickAt,
+      waits_until: waitsUntil,
       halt_reason: state?.halt?.reason ?? null,
       halt_detail: state?.halt?.detail ?? null,
       problem: problems[0]?.what ?? null,

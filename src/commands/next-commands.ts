@@ -1,28 +1,31 @@
 import type { Death } from '../api/hooks.ts'
+import type { AutomatonError } from '../errors.ts'
+import type { LoopConfig } from '../machine/config.ts'
+import type { LoopState } from '../machine/state.ts'
 import type { LoopFacts } from './loop-facts.ts'
 
 /** What a person types next about a loop, the likeliest first. */
 export function nextCommands({
   places,
   state,
+  stateProblem,
   config,
   isTicking,
   isPauseRequested,
-  problems,
 }: LoopFacts): string[] {
   const name = places.name
+  if (stateProblem) return [wayOut(name, stateProblem)]
   if (!state) return [`automaton repair ${name}`]
   if (!config) return [`edit ${places.config}`]
-  if (problems[0]?.fix.startsWith('automaton repair')) return [problems[0].fix]
   if (isTicking)
     return [isPauseRequested ? `automaton resume-loop ${name}` : `automaton log ${name} --follow`]
   switch (state.status) {
     case 'running':
-      return [`automaton tick ${name}`]
+      return [...(isBetweenTasks(state) ? mergeOf(name, config) : []), `automaton tick ${name}`]
     case 'paused':
       return [`automaton resume-loop ${name}`]
     case 'complete':
-      return [`automaton log ${name}`, ...mergeOf(places.name, config.blast_radius.worktree)]
+      return [...mergeOf(name, config), `automaton log ${name}`]
     case 'halted':
       return halted(name, state.halt?.id ?? '', state.halt?.reason ?? 'human_intervention')
   }
@@ -42,6 +45,17 @@ function halted(name: string, id: string, reason: Death): string[] {
   }
 }
 
-function mergeOf(name: string, worktree: boolean): string[] {
-  return worktree ? [`git merge automaton/${name}`] : []
+/** Only damage is repaired; a state of a newer automaton, for one, is whole. */
+function wayOut(name: string, { code, fix }: AutomatonError): string {
+  return code === 'state_damaged' || code === 'state_tampered' ? `automaton repair ${name}` : fix
+}
+
+/** The last task is done, and the branch has what its base lacked. */
+function isBetweenTasks({ current_task, last_task, base_sha, verified_sha }: LoopState): boolean {
+  return current_task === null && last_task !== null && base_sha !== verified_sha
+}
+
+/** How a person takes the work over, from their own checkout. */
+export function mergeOf(name: string, { blast_radius }: LoopConfig): string[] {
+  return blast_radius.worktree ? [`git merge automaton/${name}`] : []
 }

@@ -37,6 +37,8 @@ export interface LoopPage {
   trend: Trend | null
   last_tick_at: string | null
   next_tick_at: string | null
+  /** Until when an agent's limit keeps it from ticking; a tick by hand tries all the same. */
+  waits_until: string | null
   interval_seconds: number | null
   /** Where sessions may write, and what keeps them there. */
   containment: Containment
@@ -115,6 +117,7 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     trend: trendOf(state?.score_history ?? [], config?.brakes.score_epsilon ?? 0.01),
     last_tick_at: state?.last_tick_at ?? null,
     next_tick_at: facts.nextTickAt,
+    waits_until: facts.waitsUntil,
     interval_seconds: config?.schedule.interval_seconds ?? null,
     containment: await containment(app, project, facts),
     warnings: warnings(project, facts),

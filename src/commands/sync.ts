@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Phase } from '../api/work.ts'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
@@ -7,7 +8,8 @@ import { branchOf } from '../runner/facts.ts'
 import { park } from '../runner/park.ts'
 import { readSetting } from '../runner/setting.ts'
 import { commit } from '../store/journal.ts'
-import type { LoopPlaces } from '../store/layout.ts'
+import type { LoopPlaces, Project } from '../store/layout.ts'
+import { readTask } from '../store/tasks.ts'
 import { resolveCommit } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
 import { keep } from '../system/worktree.ts'
@@ -21,6 +23,8 @@ export interface SyncReport {
   base: string
   /** The ref that keeps the old tip; null when there was nothing that the base branch lacks. */
   kept: string | null
+  /** The task at hand, or the last one, and where it stays whatever became of its work. */
+  task: { task: string; phase: Phase } | null
 }
 
 /** Starts a loop's branch again from its base branch and keeps what it had under a ref. Throws `busy` and `not_git`. */
@@ -47,8 +51,15 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
     const next: LoopState = { ...state, ...moved.shas, updated_at: at }
     const data = { base, kept: moved.kept, was: state.verified_sha }
     commit(places, state, next, { type: 'sync', run: null, by: 'human', at, data })
-    return { loop, branch: branchOf(loop), base_branch: branch, base, kept: moved.kept }
+    const task = taskOf(project, state)
+    return { loop, branch: branchOf(loop), base_branch: branch, base, kept: moved.kept, task }
   })
+}
+
+function taskOf(project: Project, { current_task, last_task }: LoopState): SyncReport['task'] {
+  const name = current_task ?? last_task
+  const task = name === null ? null : readTask(project, name)
+  return task && 'phase' in task ? { task: task.task, phase: task.phase } : null
 }
 
 /** Without a worktree the next tick makes one from the base branch. */

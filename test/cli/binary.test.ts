@@ -84,6 +84,15 @@ describe('the binary', () => {
     })
   })
 
+  test.if(process.platform === 'linux')('what can-edit exits with outlives its answer', () => {
+    using s = scratch()
+    for (const to of ['>&-', '2>&1 | true; exit ${PIPESTATUS[0]}', '>/dev/full'])
+      expect(shell(`"$A" can-edit .env ${to}`, s.root).code).toBe(3)
+    expect(shell('"$A" can-edit a.ts >&-', s.root).code).toBe(0)
+    // Nobody may take a lost answer for leave.
+    expect(shell('"$A" can-edit a.ts >/dev/full', s.root).code).toBe(5)
+  })
+
   test('state files do not end up on a closed stdout', async () => {
     using s = await withLoop()
     expect(shell('"$A" pause-loop nightly >&- 2>&-', s.root).code).toBe(0)

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import type { Death } from '../../src/api/hooks.ts'
 import { widthOf } from '../../src/cli/layout.ts'
 import { plain } from '../../src/cli/page.ts'
 import { approveText } from '../../src/cli/text/approve.ts'
 import { auditText } from '../../src/cli/text/audit.ts'
+import { daemonLine } from '../../src/cli/text/daemon.ts'
 import { doctorText } from '../../src/cli/text/doctor.ts'
 import { logText, tickLogText } from '../../src/cli/text/log.ts'
 import { loopListText } from '../../src/cli/text/loop-list.ts'
@@ -48,6 +50,7 @@ const loop: LoopPage = {
   trend: 'falling',
   last_tick_at: '2026-06-22T09:48:00.000Z',
   next_tick_at: null,
+  waits_until: null,
   interval_seconds: 3600,
   containment: { tier: 'T0', why: 'no sandbox', where: 'worktree', scope: ['src/'] },
   warnings: [hostile],
@@ -81,6 +84,52 @@ describe('status', () => {
       page(),
     )
     expect(text).toContain('tick 8: verify, since 2 min ago')
+  })
+
+  test('a detail that is one word for programs is a sentence here', () => {
+    const why = (reason: Death, detail: string) => {
+      const halted = { ...loop, halt: { id: 'x', reason, detail, at, files: [] } }
+      return statusText({ ...report, loops: [halted] }, page(200))
+    }
+    const rows: [reason: Death, detail: string, says: string][] = [
+      ['human_intervention', 'harness_error', 'too many sessions in a row failed'],
+      ['human_intervention', 'repaired', 'its state was rebuilt'],
+      ['human_intervention', 'repeated_crash', 'too many ticks in a row died'],
+      ['budget_exhausted', 'budget_unknown', 'a session did not say what it cost'],
+      ['human_intervention', 'model_divergence', 'would run the same model'],
+      ['human_intervention', 'task:human_intervention', 'its task waits for a person'],
+      ['drift_detected', 'task:design', 'its task is in design, which this loop may not work'],
+      ['drift_detected', 'tamper:loop.json', 'loop.json changed, and no session may touch it'],
+      ['drift_detected', 'tamper:head', 'the HEAD of the worktree changed'],
+      ['drift_detected', 'tamper:config:core.hookspath', "git's setting core.hookspath changed"],
+      ['drift_detected', '2 out of scope', '2 files out of scope'],
+      ['human_intervention', 'which database?', 'which database?'],
+      ['verifier_failed', '', 'verifier_failed'],
+    ]
+    for (const [reason, detail, says] of rows) {
+      expect(why(reason, detail)).toContain(says)
+      expect(why(reason, detail)).not.toMatch(/harness_error|repeated_crash|budget_unknown|tamper:|task:/)
+    }
+  })
+
+  test('what nobody reported is no sum', () => {
+    const spent = (cost: { usd: number; tokens: number; reported: boolean }) =>
+      statusText({ ...report, loops: [{ ...loop, spent: { ...cost, wall_seconds: 60 } }] }, page(200))
+    expect(spent({ usd: 0, tokens: 0, reported: false })).toContain('cost not reported, 1 min since')
+    expect(spent({ usd: 0, tokens: 7, reported: false })).toContain('at least 7 tokens, 1 min since')
+    expect(spent({ usd: 0, tokens: 0, reported: true })).toContain('$0.00, 0 tokens, 1 min since')
+  })
+
+  test('the further lines of a warning and of a problem stand below their first', () => {
+    const long = 'word '.repeat(40).trim()
+    const pages = [{ ...loop, warnings: [long], problems: [{ what: long, fix: long }] }]
+    const lines = statusText({ ...report, loops: pages }, page(60)).split('\n')
+    const first = lines.findIndex((line) => line.startsWith('  warning: word'))
+    const end = lines.findIndex((line) => line.includes('next  '))
+    for (const line of lines.slice(first, end)) {
+      expect(line).toMatch(/^ {2}(?:warning|problem): word|^ {11}word/)
+    }
+    expect(end - first).toBeGreaterThan(6)
   })
 
   test('fits the page', () => {
@@ -139,7 +188,8 @@ describe('what came from outside', () => {
       trend: null,
       last_tick_at: at,
       next_tick_at: null,
-      halt_reason: 'verifier_failed' as const,
+      waits_until: null,
+    halt_reason: 'verifier_failed' as const,
       halt_detail: hostile,
       problem: null,
     }
@@ -167,6 +217,42 @@ describe('what came from outside', () => {
     const text = taskText({ task, brief: '# A\n\nb\u001b[1m\n', files: ['TASK.md'], loop: null }, page())
     expect(text).toContain('# A\n\nb\\x1b[1m')
     expect(text).toContain('done when   one')
+  })
+})
+
+describe('a line of the daemon', () => {
+  const line = (answer: object, exit = 0) => daemonLine({ loop: 'n', exit, output: JSON.stringify(answer) })
+  const worked = {
+    outcome: 'worked',
+    tick: 3,
+    task: 'fix-it',
+    from: 'implement',
+    to: 'implement',
+    verdict: null,
+    halt: { reason: 'drift_detected', detail: '1 out of scope' },
+  }
+  const gate = { reason: 'halted:human_intervention', halt_reason: 'human_intervention', detail: 'repaired' }
+
+  test('tells what became of the tick, once and in words', () => {
+    expect(line({ outcome: 'no_work' })).toBe('n: no work')
+    expect(line({ outcome: 'busy', holder: 'pid 7' })).toBe('n: already running (pid 7)')
+    expect(line(worked, 4)).toBe(
+      'n: tick 3, fix-it implement stays; halted: drift_detected, 1 file out of scope',
+    )
+    expect(line({ outcome: 'refused', gate }, 3)).toBe(
+      'n: did not tick: halted:human_intervention, its state was rebuilt by "automaton repair"',
+    )
+    const failed = { outcome: 'session_failed', tick: 2, role: 'verify', why: hostile, halt: null }
+    expectQuiet(line(failed, 5))
+    expect(line({ schema: 1, type: 'error', message: 'no space (x): y', fix: 'z' }, 5)).toBe(
+      'n: no space (x): y',
+    )
+  })
+
+  test('without an answer tells how the tick ended', () => {
+    const ended = (exit: number | null) => daemonLine({ loop: 'n', exit, output: 'tick 1: implement\n' })
+    expect(ended(143)).toBe('n: the tick ended with exit code 143')
+    expect(ended(null)).toBe('n: the tick was killed')
   })
 })
 

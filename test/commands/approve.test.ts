@@ -79,7 +79,7 @@ describe('approve --loop', () => {
           encoding: 'utf8',
         })
       const wrong = ask('yes')
-      expect(wrong.stdout).toContain('drift_detected (1 out of scope)')
+      expect(wrong.stdout).toContain('drift_detected (1 file out of scope)')
       expect(wrong.stdout).toContain('evil\\x1b[2J.txt')
       expect(wrong.stdout).toContain(`Type ${id} to approve`)
       expect(wrong.status).toBe(3)
@@ -117,6 +117,7 @@ describe('approve --loop', () => {
 
   test('takes a loop or a task, and their own options', async () => {
     using s = await withLoop()
+    expect((await s.run('approve')).stderr).toStartWith('automaton: missing option (automaton approve): ')
     for (const args of [
       [],
       ['--loop', 'a', '--task', 'b'],

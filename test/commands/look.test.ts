@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { binary, callEnv } from '../helpers/cli.ts'
 import { writeFiles } from '../helpers/repo.ts'
@@ -9,11 +9,13 @@ describe('init', () => {
   test('makes the folder, finds what is there, and says what to type next', async () => {
     using s = scratch({ 'package.json': '{"scripts":{"test":"node --test"}}' })
     mkdirSync(join(s.root, 'bin'))
-    writeFiles(s.root, { 'bin/claude': '#!/bin/sh\n' })
+    writeFiles(s.root, { 'bin/claude': '#!/bin/sh\n', 'bin/opencode': '#!/bin/sh\n' })
     const call = await s.call(['init'], { env: { PATH: `${join(s.root, 'bin')}:${process.env.PATH}` } })
     expect(call.code).toBe(0)
     expect(call.stdout).toContain('npm test')
-    expect(call.stdout).toContain('automaton create-loop nightly --from-template backlog --harness claude')
+    expect(call.stdout).toMatch(/agents +opencode\n/)
+    expect(call.stdout).toContain('claude: not supported yet; use harness.command in loop.json')
+    expect(call.stdout).toContain('automaton create-loop nightly --from-template backlog\n')
     expect(readFileSync(join(s.root, '.automaton/.gitignore'), 'utf8')).toBe(
       '/loops/\n/cache/\n/tasks/*/.state\n',
     )
@@ -30,6 +32,24 @@ describe('init', () => {
     expect(call.code).toBe(0)
     expect(call.stdout).toContain('none on PATH')
     expect(call.stdout).toContain('--no-worktree')
+  })
+
+  test('offers only what would run, and leaves nothing in HOME or the temporary folder', async () => {
+    using s = scratch()
+    writeFiles(s.root, { 'bin/claude': '#!/bin/sh\n' })
+    const tmp = join(s.root, '..', 'tmp')
+    mkdirSync(tmp)
+    const env = { PATH: `${join(s.root, 'bin')}:${process.env.PATH}`, TMPDIR: tmp }
+    const report = (await s.call(['init', '--json'], { env })).json()
+    expect(report).toMatchObject({ other_agents: [{ name: 'claude' }], base_branch: 'main' })
+    expect(report.harnesses).not.toContainEqual(expect.objectContaining({ name: 'claude' }))
+    expect(report.templates).toEqual(['backlog', 'self-improvement'])
+    const made = await s.call(['create-loop', 'nightly', '--from-template', 'backlog'], { env })
+    expect(made.code).toBe(0)
+    const looked = await s.call(['doctor', '--json'], { env })
+    expect(looked.stdout).toContain('not supported yet, but for harness.command: claude')
+    expect(readdirSync(s.home)).toEqual(['.automaton'])
+    expect(readdirSync(tmp)).toEqual([])
   })
 
   test('a repository without a commit is told to make one first', async () => {
@@ -52,7 +72,7 @@ describe('status and loop-list', () => {
     expect(text).toContain('a\\x1b]0;x\\x07')
     expect(text).toContain(`automaton approve --loop nightly --halt ${id} --discard`)
     const list = (await s.run('loop-list')).stdout
-    expect(list).toContain('halted: drift_detected (1 out of scope)')
+    expect(list).toContain('halted: drift_detected (1 file out of scope)')
   })
 
   test('say nothing false of a project without loops', async () => {
@@ -283,7 +303,9 @@ describe('doctor', () => {
   test('exit 3 with a fix for each fault, 0 when nothing needs doing', async () => {
     using s = scratch()
     expect((await s.run('doctor')).code).toBe(0)
-    await s.run('create-loop', 'nightly', '--from-template', 'backlog', '--harness', 'nosuch')
+    await s.run('create-loop', 'nightly', '--from-template', 'backlog')
+    const { config } = s.places('nightly')
+    writeFileSync(config, readFileSync(config, 'utf8').replace('"use": "opencode"', '"use": "nosuch"'))
     const call = await s.run('doctor', '--json')
     expect(call.code).toBe(3)
     const { findings } = call.json() as { findings: { level: string; fix: string; detail: string }[] }
@@ -291,6 +313,22 @@ describe('doctor', () => {
     expect(bad).toHaveLength(1)
     expect(bad[0]?.detail).toContain('nosuch')
     expect(bad[0]?.fix).not.toBe('')
+  })
+
+  test('a source or verifier that nobody provides is said by doctor and by the gate, before a tick tries', async () => {
+    using s = await withLoop()
+    const { config } = s.places('nightly')
+    const good = readFileSync(config, 'utf8')
+    for (const [is, wrong, says] of [
+      ['"kind": "backlog"', '"kind": "ci"', 'unknown source (ci): there are audit, backlog, single'],
+      ['"use": "session"', '"use": "metric"', 'unknown verifier (metric): there are command, session'],
+    ] as const) {
+      writeFileSync(config, good.replace(is, wrong))
+      expect((await s.run('doctor')).stdout.replace(/\s+/g, ' ')).toContain(says)
+      const gate = await s.run('check-gate', 'nightly')
+      expect(gate.code).toBe(2)
+      expect(gate.json()).toMatchObject({ reason: 'refused:config', detail: says, halt_reason: null })
+    }
   })
 })
 

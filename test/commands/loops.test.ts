@@ -31,7 +31,7 @@ function pretendTick(s: Scratch, loop: string): void {
 
 describe('create-loop', () => {
   test('writes every key, private files, and says what to type next', async () => {
-    using s = await withLoop('nightly', '--scope', 'src/', '--interval', '600', '--harness', 'claude')
+    using s = await withLoop('nightly', '--scope', 'src/', '--interval', '600', '--harness', 'opencode')
     const { config, state, dir } = s.places('nightly')
     const text = JSON.parse(readFileSync(config, 'utf8'))
     expect(Object.keys(text)).toContain('brakes')
@@ -39,7 +39,7 @@ describe('create-loop', () => {
       name: 'nightly',
       blast_radius: { worktree: true, file_scope: ['src/'], base_branch: 'main' },
       schedule: { interval_seconds: 600 },
-      harness: { use: 'claude' },
+      harness: { use: 'opencode', command: null },
     })
     expect(statSync(state).mode & 0o777).toBe(0o600)
     expect(statSync(dir).mode & 0o777).toBe(0o700)
@@ -50,7 +50,9 @@ describe('create-loop', () => {
   })
 
   test('with --task it works that one task', async () => {
-    using s = await withLoop('one', '--task', 'fix-login')
+    using s = scratch()
+    await makeTask(s, 'fix-login')
+    await s.run('create-loop', 'one', '--from-template', 'backlog', '--task', 'fix-login')
     const { work_source } = JSON.parse(readFileSync(s.places('one').config, 'utf8'))
     expect(work_source).toMatchObject({ kind: 'single', task: 'fix-login' })
   })
@@ -75,6 +77,18 @@ describe('create-loop', () => {
       [['x', '--from-template', 'backlog', '--interval', 'soon'], 2, /no whole number/],
       [['x', '--from-template', 'backlog', '--scope', '../up'], 2, /file_scope/],
       [['x', '--from-template', 'backlog', '--task', 'A B'], 2, /bad task name/],
+      [
+        ['x', '--from-template', 'backlog', '--task', 'nope'],
+        2,
+        /task not found \(nope\)[\s\S]*create-task nope/,
+      ],
+      [
+        ['x', '--from-template', 'backlog', '--harness', 'claude'],
+        2,
+        /harness \(claude\): there is opencode;/,
+      ],
+      [['x', '--from-template', 'backlog', '--harness', 'command'], 2, /unknown harness \(command\)/],
+      [['x', '--from-template', 'ci-triage'], 2, /unknown source \(ci\): there are audit, backlog, single/],
     ]
     for (const [args, code, says] of rows) {
       const call = await s.run('create-loop', ...args)
@@ -196,8 +210,22 @@ describe('repair', () => {
     const call = await s.run('pause-loop', 'nightly')
     expect(call.code).toBe(6)
     expect(call.stderr).toContain('automaton repair nightly')
+    expect((await s.run('status', 'nightly', '--json')).json().next).toEqual(['automaton repair nightly'])
     expect((await s.run('repair', 'nightly')).code).toBe(0)
     expect(s.state('nightly').status).toBe('halted')
+    expect((await s.run('status', 'nightly')).stdout).toContain('its state was rebuilt by "automaton repair"')
+  })
+
+  test('a log with a changed line leads to repair, a state of a newer automaton does not', async () => {
+    using s = await withLoop()
+    const { log, state } = s.places('nightly')
+    const next = async () => (await s.run('status', 'nightly', '--json')).json().next
+    const text = readFileSync(log, 'utf8')
+    writeFileSync(log, text.replace('human', 'robot'))
+    expect(await next()).toEqual(['automaton repair nightly'])
+    writeFileSync(log, text)
+    writeFileSync(state, readFileSync(state, 'utf8').replace('"schema_version": 1', '"schema_version": 9'))
+    expect(await next()).toEqual(['update automaton'])
   })
 })
 
@@ -213,5 +241,25 @@ describe('sync', () => {
     expect(report).toMatchObject({ branch: 'automaton/nightly', base_branch: 'main' })
     expect(git(s.root, 'rev-parse', String(report.kept))).toBe(tip)
     expect(s.state('nightly').base_sha).toBeNull()
+  })
+
+  test('says that a task keeps its phase when its work is dropped, and how to send it back', async () => {
+    using s = await withLoop()
+    await makeTask(s, 't')
+    await s.run('claim-loop-task', 'nightly', '--task', 't')
+    writeFileSync(join(s.project.tasks, 't', 'IMPLEMENTATION.md'), 'done')
+    expect((await s.run('transition', 't', 'code_review')).code).toBe(0)
+    git(s.root, 'checkout', '-q', '-b', 'automaton/nightly')
+    git(s.root, 'commit', '-q', '--allow-empty', '-m', 'work')
+    git(s.root, 'checkout', '-q', 'main')
+    const said = (await s.run('sync', 'nightly')).stdout.replace(/\s+/g, ' ')
+    expect(said).toContain('t stays in code_review. If its work was dropped, send it back')
+    const commands = [...said.matchAll(/automaton (transition|approve) .*?(?= automaton )/g)]
+    expect(commands.map(([command]) => command)).toEqual([
+      'automaton transition t human_intervention --reason "its work was dropped"',
+      'automaton approve --task t --to implement',
+    ])
+    expect((await s.run('transition', 't', 'human_intervention', '--reason', 'dropped')).code).toBe(0)
+    expect((await s.run('approve', '--task', 't', '--to', 'implement')).code).toBe(0)
   })
 })

@@ -152,7 +152,11 @@ describe('the operation of an orchestrate session', () => {
     using s = await withLoop()
     const call = await s.run('hold')
     expect(call.code).toBe(2)
+    expect(call.stderr).toStartWith('automaton: not inside a tick (automaton hold): ')
     expect(call.stderr).toContain('automaton pause-loop LOOP')
+    expect((await s.run('escalate', 'help')).stderr).toStartWith(
+      'automaton: not inside a tick (automaton escalate): ',
+    )
   })
 })
 

@@ -10,10 +10,22 @@ function startDaemon(p: TestProject, ...args: string[]) {
     stdout: 'pipe',
     stderr: 'pipe',
   })
+  const told: string[] = []
+  const reading = (async () => {
+    let rest = ''
+    const decoder = new TextDecoder()
+    for await (const bytes of child.stderr) {
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+      rest = lines.pop() ?? ''
+      told.push(...lines)
+    }
+  })()
   return {
+    /** The lines that it told so far. */
+    told,
     async stop() {
       child.kill('SIGTERM')
-      await child.exited
+      await Promise.all([child.exited, reading])
       return child.exitCode
     },
   }
@@ -35,6 +47,7 @@ test('the daemon takes one task from implement to complete, unattended', async (
   const daemon = startDaemon(p, p.loop)
   await until(() => p.state().status === 'complete')
   expect(await daemon.stop()).toBe(143)
+  expect(daemon.told[0]).toBe('nightly: tick 1, fix-it implement → code_review, pass 0.90')
   expect(p.task().phase).toBe('complete')
   expect(p.task().history.map((entry: { to: string }) => entry.to)).toEqual([
     'implement',
@@ -66,4 +79,17 @@ test('SIGTERM to the daemon ends the session that runs, and the work is kept', a
   expect(p.git('show', `${kept}:src/work.txt`)).toContain('half')
   p.script({ implement: goodAgent.implement ?? '' })
   expect((await p.tick('--json')).json()).toMatchObject({ outcome: 'worked', to: 'code_review' })
+}, 60_000)
+
+test('a loop that is refused is told about in one line, and not tried again at once', async () => {
+  using p = await makeProject({
+    loop: { harness: { command: ['no-such-agent'] }, schedule: { kind: 'daemon', interval_seconds: 3 } },
+  })
+  const daemon = startDaemon(p)
+  await until(() => daemon.told.length > 0)
+  const first = performance.now()
+  await until(() => daemon.told.length > 1)
+  expect(performance.now() - first).toBeGreaterThan(1000)
+  await daemon.stop()
+  expect(daemon.told[0]).toStartWith('nightly: did not tick: refused:harness, no-such-agent is in no folder')
 }, 60_000)

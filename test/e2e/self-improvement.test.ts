@@ -60,6 +60,7 @@ async function makeHome(files: Files, scenario: Scenario) {
   const file = join(loopDir, 'loop.json')
   const config = JSON.parse(readFileSync(file, 'utf8'))
   config.harness.command = [agent, scripts]
+  config.harness.writes = [scripts]
   writeFileSync(file, JSON.stringify(config, null, 2))
   return {
     home,

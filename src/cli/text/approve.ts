@@ -1,4 +1,5 @@
 import type { ApproveReport } from '../../commands/approve.ts'
+import { haltFile, haltWords } from '../../commands/halt-words.ts'
 import { wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
@@ -16,10 +17,10 @@ export function approveText(raw: ApproveReport, page: Page): string {
     return [...wrap(head, width), ...keptLine, ...nextLines([`automaton tick ${loop}`], page)].join('\n')
   }
   const more = halt.files.length - shown
-  const found = halt.files.length > 0 ? 'files are still out of scope:' : `${halt.detail}.`
+  const found = halt.files.length > 0 ? 'files are still out of scope:' : `${haltWords(halt)}.`
   return [
     ...wrap(colors.red(`${loop} is halted again (${halt.id}): ${found}`), width),
-    ...halt.files.slice(0, shown).map((file) => `  ${file}`),
+    ...halt.files.slice(0, shown).map((file) => `  ${haltFile(file)}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
     ...keptLine,
     'One of these, then approve again:',

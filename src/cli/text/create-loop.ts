@@ -1,5 +1,5 @@
 import type { CreateLoopReport } from '../../commands/create-loop.ts'
-import { field, wrap } from '../layout.ts'
+import { field, hang } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { nextLines } from './next.ts'
@@ -25,7 +25,7 @@ export function createLoopText(raw: CreateLoopReport, page: Page): string {
     ...field('scope', blast.file_scope.join(', ') || 'everything but the protected files', width),
     ...field('interval', duration(config.schedule.interval_seconds), width),
     ...field('brakes', `${config.brakes.max_iterations} ticks between two approvals`, width),
-    ...warnings.flatMap((warning) => wrap(colors.yellow(`warning: ${warning}`), width)),
+    ...warnings.flatMap((warning) => hang('warning: ', warning, width).map(colors.yellow)),
     '',
     ...nextLines(next, page),
   ].join('\n')

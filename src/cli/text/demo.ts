@@ -13,13 +13,12 @@ export function demoText(
     colors.bold(`Done in ${seconds.toFixed(1)} s, without a model and without a network.`),
     '',
     ...line(
-      'finished',
-      `loop ${complete.loop} took ${complete.task} from implement to complete in ${complete.ticks} ticks`,
+      complete.loop,
+      `took ${complete.task} from implement to complete in ${complete.ticks} ticks. Its work is on branch ${complete.branch}; main was not touched.`,
     ),
-    ...line('', `its work is on branch ${complete.branch}; main was not touched`),
     ...line(
-      'braked',
-      `loop ${braked.loop} halted (${braked.halt.reason}: ${braked.halt.files.join(', ')}); approved, it went on to ${braked.after}`,
+      braked.loop,
+      `changed ${braked.halt.files.join(', ')}, which is outside of its scope, and halted: ${braked.halt.reason}. Approved, it went on to ${braked.after}.`,
     ),
     ...line('files', folder),
     '',

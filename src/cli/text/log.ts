@@ -41,6 +41,14 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
       return join([text('reason'), `by ${text('user') || by}`, text('note')])
     case 'error':
       return join([`#${text('tick')}`, text('task'), text('role'), text('why'), haltOf(data)])
+    case 'wait':
+      return join([
+        `#${text('tick')}`,
+        text('task'),
+        text('role'),
+        `waits until ${text('until')}`,
+        text('why'),
+      ])
     case 'incomplete':
     case 'interrupted':
       return join([`#${text('tick')}`, text('task'), text('step'), text('kept')])

@@ -1,8 +1,9 @@
+import { haltWords } from '../../commands/halt-words.ts'
 import type { LoopLine, LoopListReport, Trend } from '../../commands/loop-list.ts'
 import { clip, table } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
-import { relative } from './time.ts'
+import { clockTime, relative } from './time.ts'
 
 /** Every loop: one row, and below it its task and why it halted. */
 export function loopListText(raw: LoopListReport, page: Page): string {
@@ -27,10 +28,11 @@ export function loopListText(raw: LoopListReport, page: Page): string {
 
 function below(line: LoopLine | undefined, { width, colors }: Page): string[] {
   if (!line) return []
-  const { task, phase, halt_reason: reason, halt_detail: detail, problem } = line
+  const { task, phase, halt_reason: reason, halt_detail: detail, waits_until: until, problem } = line
   const notes: [(text: string) => string, string | null][] = [
     [colors.dim, task && `${task}${phase ? ` (${phase})` : ''}`],
-    [colors.red, reason && `halted: ${reason}${detail ? ` (${detail})` : ''}`],
+    [colors.yellow, until && `the agent is rate limited: waits until ${clockTime(until)}`],
+    [colors.red, reason && `halted: ${reason} (${haltWords({ reason, detail: detail ?? '' })})`],
     [colors.red, problem],
   ]
   return notes.flatMap(([paint, text]) => (text ? [paint(clip(`  ${text}`, width))] : []))

@@ -28,9 +28,41 @@ export function resumeText(raw: ResumeReport, page: Page): string {
 
 /** Where the branch starts from now. */
 export function syncText(raw: SyncReport, page: Page): string {
-  const { loop, branch, base_branch, base, kept } = safe(raw)
+  const { loop, branch, base_branch, base, kept, task } = safe(raw)
   const text = `${branch} starts again from ${base_branch} (${base.slice(0, 12)})`
-  return told(kept ? `${text}; what it had is kept as ${kept}` : text, [`automaton tick ${loop}`], page)
+  const on = `automaton tick ${loop}`
+  if (!kept) return told(text, [on], page)
+  const back = task ? sendBack(task) : null
+  const rest = back ? `. ${back.why}` : ''
+  return told(`${text}; what it had is kept as ${kept}${rest}`, [...(back?.commands ?? []), on], page)
+}
+
+/** A task does not know that its work is gone: it keeps its phase until a person moves it. */
+function sendBack({
+  task,
+  phase,
+}: NonNullable<SyncReport['task']>): { why: string; commands: string[] } | null {
+  const stays = `${task} stays in ${phase}. If its work was dropped`
+  switch (phase) {
+    case 'design':
+    case 'decompose':
+    case 'implement':
+      return null
+    case 'complete':
+      return { why: `${stays} and you still want it, make a new task`, commands: [] }
+    case 'human_intervention':
+      return { why: `${stays}, send it back`, commands: [`automaton approve --task ${task} --to implement`] }
+    case 'code_review':
+    case 'bug_hunt':
+    case 'adversarial_review':
+    case 'referee': {
+      const out = `automaton transition ${task} human_intervention --reason "its work was dropped"`
+      return {
+        why: `${stays}, send it back`,
+        commands: [out, `automaton approve --task ${task} --to implement`],
+      }
+    }
+  }
 }
 
 /** What was rebuilt. */

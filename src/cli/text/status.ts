@@ -1,6 +1,6 @@
-import type { LoopPage, StatusReport } from '../../commands/status.ts'
 import { haltFile, haltWords } from '../../commands/halt-words.ts'
 import { spentWords } from '../../commands/spent-words.ts'
+import type { LoopPage, StatusReport } from '../../commands/status.ts'
 import { clip, field, hang, widthOf } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
@@ -42,10 +42,13 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
       `${loop.iteration} of ${loop.max_iterations ?? '?'} since the last approval, ${loop.ticks} in all`,
     ),
     ...line('spent', spent(loop)),
+    ...line('waits', waits(loop, now)),
     ...line('next tick', nextTick(loop, now)),
     ...line('limits', limits(loop)),
     ...loop.warnings.flatMap((text) => hang('  warning: ', text, width).map(colors.yellow)),
-    ...loop.problems.flatMap(({ what, fix }) => hang('  problem: ', `${what}; ${fix}`, width).map(colors.red)),
+    ...loop.problems.flatMap(({ what, fix }) =>
+      hang('  problem: ', `${what}; ${fix}`, width).map(colors.red),
+    ),
     ...nextLines(loop.next, page).map((text) => `  ${text}`),
   ]
 }
@@ -94,6 +97,10 @@ function spent({
   const cap = left === null ? '' : `, $${left.toFixed(2)} left`
   const cost = spentWords({ usd, tokens, reported })
   return `${cost}, ${duration(wall_seconds)} since the last approval${cap}`
+}
+
+function waits({ waits_until: until }: LoopPage, now: string): string | null {
+  return until && `until ${clockTime(until)} (${relative(until, now)}): the agent is rate limited`
 }
 
 function nextTick(

@@ -1,19 +1,35 @@
+import { haltFile, haltWords } from '../../commands/halt-words.ts'
+import { spentWords } from '../../commands/spent-words.ts'
+import type { TickAnswer } from '../../commands/tick.ts'
 import type { TickReport } from '../../runner/report.ts'
-import { field } from '../layout.ts'
+import { field, pad } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
+import { clockTime } from './time.ts'
 
-/** What one tick did, for the person who started it. */
-export function tickText(raw: TickReport, page: Page): string {
-  const report = safe(raw)
+const shownTasks = 5
+
+/** What one tick did, for the person who started it. Empty for one that could not be run. */
+export function tickText(raw: Pick<TickAnswer, 'report' | 'merge' | 'waiting'>, page: Page): string {
+  const { report, merge, waiting } = safe(raw)
+  if (!report) return ''
   const line = (label: string, text: string | null) => field(label, text, page.width)
   return [
     headline(report, page),
     ...line('recovered', report.recovered),
-    ...body(report).flatMap(([label, text]) => line(label, text)),
+    ...body(report, waiting).flatMap(([label, text]) => line(label, text)),
     ...report.warnings.flatMap((warning) => line('warning', warning)),
-    ...line('next', nextCommand(report)),
+    ...nextCommands({ report, merge, waiting }).flatMap((command, i) =>
+      isCommand(command)
+        ? [`  ${pad(i === 0 ? 'next' : '', 12)}${page.colors.bold(command)}`]
+        : line(i === 0 ? 'next' : '', command),
+    ),
   ].join('\n')
+}
+
+/** Commands are never wrapped, so that they can be copied; some fixes are sentences. */
+function isCommand(text: string): boolean {
+  return /^(?:automaton|git) /.test(text)
 }
 
 function headline(report: TickReport, { colors }: Page): string {
@@ -29,6 +45,8 @@ function headline(report: TickReport, { colors }: Page): string {
       return `${loop} found no work`
     case 'session_failed':
       return colors.red(`${loop} tick ${report.tick}: the ${report.role} session failed`)
+    case 'rate_limited':
+      return colors.yellow(`${loop} tick ${report.tick}: the agent is rate limited`)
     case 'worked': {
       const moved = report.from === report.to ? `${report.from} stays` : `${report.from} → ${report.to}`
       return colors.bold(`${loop} tick ${report.tick}: ${report.task} ${moved}`)
@@ -36,23 +54,30 @@ function headline(report: TickReport, { colors }: Page): string {
   }
 }
 
-function body(report: TickReport): [string, string | null][] {
+function body(report: TickReport, waiting: TickAnswer['waiting']): [string, string | null][] {
   switch (report.outcome) {
     case 'busy':
     case 'not_due':
       return []
     case 'refused':
       return [
-        ['why', report.gate.detail],
-        ['files', report.gate.out_of_scope_files.join(', ')],
+        ['why', gateWords(report.gate)],
+        ['files', report.gate.out_of_scope_files.map(haltFile).join(', ')],
       ]
     case 'no_work':
-      return report.passed.map(({ task, owner }) => ['passed', `${task}: ${owner} has it`])
+      return leftAlone(report.passed, waiting)
     case 'session_failed':
       return [
         ['why', report.why],
+        ['fix', report.fix.startsWith('look at') ? null : report.fix],
         ['errors', `${report.errorsInARow} in a row`],
         ...haltLines(report),
+        ['spent', spentText(report.spent)],
+      ]
+    case 'rate_limited':
+      return [
+        ['why', report.why],
+        ['waits', `until ${clockTime(report.until)}; a tick by hand tries at once`],
         ['spent', spentText(report.spent)],
       ]
     case 'worked':
@@ -65,11 +90,33 @@ function body(report: TickReport): [string, string | null][] {
   }
 }
 
-function haltLines({ halt }: Extract<TickReport, { spent: unknown }>): [string, string | null][] {
+/** A halt that the gate found is told as the halt itself would be. */
+function gateWords({
+  halt_reason: reason,
+  detail,
+}: Extract<TickReport, { outcome: 'refused' }>['gate']): string {
+  return reason ? haltWords({ reason, detail }) : detail
+}
+
+function leftAlone(
+  passed: { task: string; owner: string }[],
+  waiting: TickAnswer['waiting'],
+): [string, string][] {
+  const known = new Set(waiting.map(({ task }) => task))
+  const all = [
+    ...waiting.map(({ task, why }) => `${task}: ${why}`),
+    ...passed.filter(({ task }) => !known.has(task)).map(({ task, owner }) => `${task}: ${owner} has it`),
+  ]
+  const more = all.length - shownTasks
+  const shown = more > 0 ? [...all.slice(0, shownTasks), `and ${more} more: automaton task-list`] : all
+  return shown.map((text, i) => [i === 0 ? 'left alone' : '', text])
+}
+
+function haltLines({ halt }: Extract<TickReport, { halt: unknown }>): [string, string | null][] {
   if (!halt) return []
   return [
-    ['halted', halt.detail === '' ? halt.reason : `${halt.reason}: ${halt.detail}`],
-    ['files', halt.files.join(', ')],
+    ['halted', `${halt.reason}: ${haltWords(halt)}`],
+    ['files', halt.files.map(haltFile).join(', ')],
   ]
 }
 
@@ -79,36 +126,36 @@ function verdictText({ verdict }: Extract<TickReport, { outcome: 'worked' }>): s
   return verdict.reasons.length > 0 ? `${grade}: ${verdict.reasons.join('; ')}` : grade
 }
 
-/** Money and time in short; a sum that a session kept quiet about says so. */
-export function spentText(spent: {
-  usd: number
-  tokens: number
-  reported: boolean
-  seconds: number
-}): string {
-  const money = spent.reported || spent.usd > 0 ? `$${spent.usd.toFixed(4)}` : null
-  const parts = [
-    `${spent.seconds.toFixed(1)} s`,
-    spent.tokens > 0 ? `${spent.tokens} tokens` : null,
-    money,
-    spent.reported ? null : 'cost not reported by every session',
-  ]
-  return parts.filter((part) => part !== null).join(', ')
+/** Time and money in short. */
+function spentText({ seconds, ...cost }: Extract<TickReport, { spent: unknown }>['spent']): string {
+  return `${seconds.toFixed(1)} s, ${spentWords({ ...cost, digits: 4 })}`
 }
 
-function nextCommand(report: TickReport): string | null {
+function nextCommands({
+  report,
+  merge,
+  waiting,
+}: Pick<TickAnswer, 'merge' | 'waiting'> & { report: TickReport }) {
+  const { loop } = report
   switch (report.outcome) {
     case 'busy':
     case 'not_due':
-      return null
+      return []
     case 'refused':
-      return report.gate.fix
+      return report.gate.fix === '' ? [] : [report.gate.fix]
     case 'no_work':
-      return 'automaton create-task NAME --brief FILE'
+      return [waiting[0]?.fix ?? 'automaton create-task NAME --brief FILE']
     case 'session_failed':
-      return report.halt ? `automaton status ${report.loop}` : report.fix
-    case 'worked':
-      if (report.halt) return `automaton status ${report.loop}`
-      return report.complete ? `git log automaton/${report.loop}` : `automaton tick ${report.loop}`
+      return [
+        ...(report.halt ? [`automaton status ${loop}`] : []),
+        `automaton log ${loop} --tick ${report.tick}`,
+      ]
+    case 'rate_limited':
+      return [`automaton status ${loop}`]
+    case 'worked': {
+      if (report.halt) return [`automaton status ${loop}`]
+      const on = report.complete ? `automaton log ${loop}` : `automaton tick ${loop}`
+      return merge === null ? [on] : [merge, on]
+    }
   }
 }

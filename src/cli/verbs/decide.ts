@@ -68,6 +68,6 @@ function oneOf(input: Input): [loop: string, task: null] | [loop: null, task: st
     if (wrong) throw errors.usage(`bad option (--${wrong})`, 'it goes with --loop', see)
     return [null, task]
   }
-  const why = loop === null ? 'it needs --loop LOOP or --task TASK' : 'it takes --loop or --task, not both'
-  throw errors.usage('automaton approve', why, see)
+  if (loop !== null) throw errors.usage('bad option (--task)', 'it does not go with --loop', see)
+  throw errors.usage('missing option (automaton approve)', 'it needs --loop LOOP or --task TASK', see)
 }

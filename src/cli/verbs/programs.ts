@@ -65,6 +65,32 @@ export const programVerbs: readonly Verb[] = [
       }
     },
   },
+  {
+    name: 'hook',
+    args: '<agent>',
+    group: 'For programs',
+    help: 'settings that make an agent ask before each edit',
+    readOnly: true,
+    async run(app, input) {
+      const { hook } = await import('../../commands/hook.ts')
+      const report = hook(app, { agent: input.arg(0) })
+      return { report, text: async () => JSON.stringify(report.settings, null, 2) }
+    },
+  },
+  {
+    name: 'hook-check',
+    args: '<agent>',
+    help: 'what an agent’s hook calls: the event on standard input, exit 0 or 2',
+    inTick: 'look',
+    readOnly: true,
+    async run(app, input) {
+      const { hookCheck } = await import('../../commands/hook.ts')
+      const report = await hookCheck(app, { agent: input.arg(0), readEvent: () => Bun.stdin.text() })
+      // The agent hands standard error to its model, and wants nothing else.
+      if (!report.allowed) app.progress(`automaton refused this edit: ${report.why}`)
+      return { report, exit: report.allowed ? 0 : 2, silent: true, text: noText }
+    },
+  },
 ]
 
 async function noText(): Promise<string> {

@@ -77,13 +77,14 @@ export const startVerbs: readonly Verb[] = [
   },
   {
     name: 'plugins',
+    args: '[...what]',
     group: 'Start',
-    help: 'list the plugins and where they come from',
-    readOnly: true,
-    async run(app) {
-      const { plugins } = await import('../../commands/plugins.ts')
-      const report = await plugins(app)
-      return { report, text: async (page) => (await import('../text/plugins.ts')).pluginsText(report, page) }
+    help: 'list the plugins; plugins new ROLE NAME, trust FILE, check FILE',
+    options: [{ name: 'local', help: 'plugins new: into this project, and not into HOME' }],
+    strict: true,
+    async run(app, input) {
+      const { runPlugins } = await import('../plugins.ts')
+      return runPlugins(app, input)
     },
   },
 ]

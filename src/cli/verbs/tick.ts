@@ -12,15 +12,13 @@ export const sessionVerbs: readonly Verb[] = [
     waits: true,
     async run(app, input) {
       const { tick } = await import('../../commands/tick.ts')
-      const { report, exit, silent } = await tick(app, {
-        loop: input.arg(0),
-        scheduled: input.on('scheduled'),
-      })
+      const answer = await tick(app, { loop: input.arg(0), scheduled: input.on('scheduled') })
+      const { report, waiting, exit, silent } = answer
       return {
-        report: report ?? {},
+        report: report?.outcome === 'no_work' ? { ...report, waiting } : { ...report },
         exit,
         silent,
-        text: async (page) => (report ? (await import('../text/tick.ts')).tickText(report, page) : ''),
+        text: async (page) => (await import('../text/tick.ts')).tickText(answer, page),
       }
     },
   },
@@ -35,10 +33,9 @@ export const sessionVerbs: readonly Verb[] = [
     async run(app, input) {
       const { daemon } = await import('../../commands/daemon.ts')
       const options = { loops: [...input.args], parallel: input.integer('parallel', 1) ?? 1 }
-      const report = await daemon(app, options, ({ loop, exit, output }) => {
-        app.progress(`${loop}: exit ${exit ?? 'killed'}: ${output.trim().split('\n')[0] ?? ''}`)
-      })
-      return { report, text: async () => `ran ${report.ticks} ticks` }
+      const { daemonLine } = await import('../text/daemon.ts')
+      const report = await daemon(app, options, (tick) => app.progress(daemonLine(tick)))
+      return { report, text: async () => `ran ${report.ticks} ${report.ticks === 1 ? 'tick' : 'ticks'}` }
     },
   },
   {
