@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { AutomatonError } from './errors.ts'
 import type { Host } from './plugin/host.ts'
+import type { LoaderOptions } from './plugin/loader.ts'
 import type { Deps } from './runner/deps.ts'
 import { findProject, homeFolder, type Project } from './store/layout.ts'
 import { type Clock, systemClock } from './system/clock.ts'
@@ -19,6 +22,8 @@ export interface App {
   self: readonly string[]
   /** Loads the plugins the first time; hot verbs never call it. */
   host(): Promise<Host>
+  /** Where a user's plugins are and how they run; outside of a project only HOME's. */
+  pluginPlaces(): LoaderOptions
   /** What the runner needs, in one value. */
   deps(): Promise<Deps>
   signal: AbortSignal
@@ -72,9 +77,10 @@ export function createApp(input: AppInput): App {
       return project
     },
     host() {
-      host ??= loadHost(input.progress)
+      host ??= loadHost(app)
       return host
     },
+    pluginPlaces: () => placesOf(app),
     deps: async () => ({
       project: app.project(),
       home,
@@ -89,12 +95,29 @@ export function createApp(input: AppInput): App {
   return app
 }
 
-async function loadHost(progress: Progress): Promise<Host> {
-  const [{ createHost }, { builtinPlugins }] = await Promise.all([
+async function loadHost(app: App): Promise<Host> {
+  const [{ createHost }, { builtinPlugins }, { loadUserPlugins }] = await Promise.all([
     import('./plugin/host.ts'),
     import('../plugins/index.ts'),
+    import('./plugin/loader.ts'),
   ])
-  return createHost({ builtins: builtinPlugins, log: progress })
+  const loaded = loadUserPlugins(app.pluginPlaces())
+  return createHost({ builtins: builtinPlugins, loaded, log: app.progress })
+}
+
+function placesOf({ home, env, self, progress: log, cwd: here, ...app }: App): LoaderOptions {
+  const project = projectOrNull(app)
+  const cwd = project?.root ?? (existsSync(home) ? home : here)
+  return { home, automaton: project?.automaton ?? null, cwd, env, self, log }
+}
+
+function projectOrNull(app: Pick<App, 'project'>): Project | null {
+  try {
+    return app.project()
+  } catch (error) {
+    if (error instanceof AutomatonError) return null
+    throw error
+  }
 }
 
 function readInTick(env: AppInput['env']): InTick | null {

@@ -21,9 +21,11 @@ export interface HookEvents {
   'session:start': { loop: string; tick: number; role: Role; task: string }
   'session:end': { loop: string; tick: number; role: Role; task: string; ok: boolean; seconds: number }
   verdict: { loop: string; tick: number; task: string; verdict: Verdict }
-  halt: { loop: string; reason: Death; detail: string; haltId: string; fix: string }
+  /** `project` is its folder, `fix` what a person types first. */
+  halt: { loop: string; project: string; reason: Death; detail: string; haltId: string; fix: string }
   approve: { loop: string; haltId: string; by: string }
-  complete: { loop: string; task: string }
+  /** `fix` is how a person takes the work over; empty where it lies in their own checkout. */
+  complete: { loop: string; project: string; task: string; fix: string }
   'tick:end': { loop: string; tick: number; outcome: string }
 }
 

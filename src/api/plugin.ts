@@ -34,9 +34,9 @@ export interface PluginDefinition<Schema extends GenericSchema = GenericSchema> 
   api: 1
   /**
    * The one role that it fills, so that plugins of one name can fill different roles (the built-in verifier `command`
-   * and harness `command`). Absent: whatever `setup` returns, in place of every earlier plugin of the name.
+   * and harness `command`). `hooks`: it is set up only where `notify` of `.automaton/config.json` names it. Absent: whatever `setup` returns, in place of every earlier plugin of the name.
    */
-  role?: PluginRole
+  role?: PluginRole | 'hooks'
   /** A valibot schema of the options; absent: no options. */
   options?: Schema
   /** Makes the roles from the options. A harness is set up without waiting: for it, return no promise. */

@@ -43,14 +43,24 @@ export interface TaskView {
   task: string
   phase: Phase
   claimed_by: string | null
+  /** Why it waits for a person; null when it does not. */
+  blocked_reason: string | null
+  /** The item that it came from; null for a task without one. */
+  design_ref: string | null
   origin: { kind: string; fingerprint: string | null }
   /** ISO-8601 UTC. */
   created_at: string
 }
 
-/** One thing that could be worked on: an existing task, or the brief of a task to make. */
+/** One thing that could be worked on: an existing task, or the brief of a task to make. Or a task that nobody needs any more. */
 export type WorkItem =
   | { task: string }
+  | {
+      /** An open task that a source made, and that nobody works on. */
+      task: string
+      /** Why it is done with: it goes to `human_intervention` with this reason. */
+      close: string
+    }
   | {
       /** One line; the task's name is made from it. */
       title: string

@@ -6,6 +6,8 @@ export interface CallSite {
   plugin: string
   /** The method or hook. */
   method: string
+  /** What a person can do about it; default: look at the list of plugins. */
+  fix?: string
 }
 
 /** One call into a plugin that may wait. */
@@ -16,6 +18,8 @@ export interface PluginCall {
   signal?: AbortSignal
   /** What {@link lend} caught: errors of automaton's own that pass through the plugin. */
   lent?: ReadonlySet<unknown>
+  /** True while the plugin waits for something that it was lent, which has a limit of its own. */
+  isWaiting?(): boolean
   /** The call itself; `signal` is aborted when its time is up as well. */
   run(signal: AbortSignal): unknown
 }
@@ -27,15 +31,20 @@ const longestTimer = 2 ** 31 - 1
  * `plugin_failed` with the cause kept. An error of automaton's own, thrown by what it lent to the plugin, passes as it
  * is, and so does everything once the tick is interrupted. Code that never yields cannot be stopped from here.
  */
-export async function callPlugin({ site, limitMs, signal, lent, run }: PluginCall): Promise<unknown> {
+export async function callPlugin(call: PluginCall): Promise<unknown> {
+  const { site, limitMs, signal, lent, run } = call
   signal?.throwIfAborted()
   const timeUp = new AbortController()
   const either = signal ? AbortSignal.any([signal, timeUp.signal]) : timeUp.signal
   const stopped = new Promise<never>((_, reject) => {
     either.addEventListener('abort', () => reject(either.reason), { once: true })
   })
-  const late = () => timeUp.abort(new Error(`no answer within ${limitMs / 1000} seconds`))
-  const timer = setTimeout(late, Math.min(limitMs, longestTimer))
+  const wait = () => setTimeout(late, Math.min(limitMs, longestTimer))
+  const late = () => {
+    if (call.isWaiting?.()) timer = wait()
+    else timeUp.abort(new Error(`no answer within ${limitMs / 1000} seconds`))
+  }
+  let timer = wait()
   try {
     return await Promise.race([(async () => run(either))(), stopped])
   } catch (error) {
@@ -78,7 +87,13 @@ export function checkResult<S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const parsed = callNow(site, () => v.safeParse(schema, value))
   if (parsed.success) return parsed.output
-  throw errors.pluginFailed(site.plugin, site.method, describe('result', parsed.issues[0]))
+  throw errors.pluginFailed(
+    site.plugin,
+    site.method,
+    describe('result', parsed.issues[0]),
+    undefined,
+    site.fix,
+  )
 }
 
 /** A schema's complaint in words that start with the place. */
@@ -93,10 +108,10 @@ export function describe(root: string, issue: v.BaseIssue<unknown>): string {
   return `${where} is ${short(input)}: ${issue.message}`
 }
 
-function failure({ plugin, method }: CallSite, error: unknown): AutomatonError {
+function failure({ plugin, method, fix }: CallSite, error: unknown): AutomatonError {
   if (error instanceof AutomatonError) return error
   const why = error instanceof Error ? error.message || error.name : `it threw ${short(error)}`
-  return errors.pluginFailed(plugin, method, why, error)
+  return errors.pluginFailed(plugin, method, why, error, fix)
 }
 
 function short(value: unknown): string {

@@ -1,5 +1,5 @@
 import type { SourceContext, VerifyContext } from '../api/context.ts'
-import type { Harness, OutputReader } from '../api/harness.ts'
+import type { Harness, OutputReader, SessionCommand, SessionReport, SessionRequest } from '../api/harness.ts'
 import type { Scheduler, Unit } from '../api/scheduler.ts'
 import type { Verifier } from '../api/verdict.ts'
 import type { Source, WorkItem } from '../api/work.ts'
@@ -10,6 +10,8 @@ import * as shapes from './shapes.ts'
 export interface Limits {
   setup: number
   find: number
+  /** For a harness in a process of its own: its command line, and its report at the end. */
+  command: number
   /** Sessions and programs have limits of their own; this one is for a verifier that waits for nothing. */
   verify: number
   schedule: number
@@ -20,15 +22,43 @@ export interface Limits {
 export const defaultLimits: Limits = {
   setup: 10_000,
   find: 60_000,
+  command: 10_000,
   verify: 24 * 3_600_000,
   schedule: 60_000,
   hook: 5_000,
 }
 
+/** Limits for a plugin in a process of its own: the link keeps the real ones, and ends the process with them. */
+export const noLimits: Limits = {
+  setup: Number.MAX_SAFE_INTEGER,
+  find: Number.MAX_SAFE_INTEGER,
+  command: Number.MAX_SAFE_INTEGER,
+  verify: Number.MAX_SAFE_INTEGER,
+  schedule: Number.MAX_SAFE_INTEGER,
+  hook: Number.MAX_SAFE_INTEGER,
+}
+
 /** What the guards need to know of the plugin. */
 export interface Guard {
-  plugin: string
+  site(method: string): CallSite
   limits: Limits
+}
+
+/** A harness in this process, or one in another, which answers later. */
+export type HarnessLike = Pick<Harness, 'programs' | 'remote' | 'env' | 'writes'> & {
+  command(request: SessionRequest): SessionCommand | Promise<SessionCommand>
+  reader(): Pick<OutputReader, 'line'> & {
+    end(end: Parameters<OutputReader['end']>[0]): SessionReport | Promise<SessionReport>
+  }
+}
+
+/** A harness whose every answer was checked. */
+export interface HostedHarness extends Required<Pick<Harness, 'programs' | 'remote' | 'env' | 'writes'>> {
+  command(request: SessionRequest): Promise<SessionCommand>
+  /** Its `line` never fails. */
+  reader(): Pick<OutputReader, 'line'> & {
+    end(end: Parameters<OutputReader['end']>[0]): Promise<SessionReport>
+  }
 }
 
 /** A source whose every answer was checked. */
@@ -37,24 +67,37 @@ export interface HostedSource extends Source {
 }
 
 /** Puts the door in front of a source. */
-export function guardSource(source: Source, { plugin, limits }: Guard): HostedSource {
-  const site = { plugin, method: 'find' }
+export function guardSource(source: Source, at: Guard): HostedSource {
+  const site = at.site('find')
+  const { limits } = at
   return {
     async find(ctx) {
       const { signal } = ctx
-      const run = (signal: AbortSignal) => source.find({ ...ctx, signal })
-      return checkResult(
-        site,
-        shapes.workItems,
-        await callPlugin({ site, limitMs: limits.find, signal, run }),
-      )
+      const lent = new Set<unknown>()
+      let open = 0
+      const waits = <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
+        lend(lent, async (...args: A) => {
+          open += 1
+          try {
+            return await run(...args)
+          } finally {
+            open -= 1
+          }
+        })
+      const program: SourceContext['run'] = waits((argv, options) => ctx.run(argv, options))
+      const onBase: SourceContext['runOnBase'] = waits((argv, options) => ctx.runOnBase(argv, options))
+      const run = (signal: AbortSignal) => source.find({ ...ctx, signal, run: program, runOnBase: onBase })
+      const isWaiting = () => open > 0
+      const answer = await callPlugin({ site, limitMs: limits.find, signal, lent, isWaiting, run })
+      return checkResult(site, shapes.workItems, answer)
     },
   }
 }
 
 /** Puts the door in front of a verifier. */
-export function guardVerifier(verifier: Verifier, { plugin, limits }: Guard): Verifier {
-  const site = { plugin, method: 'verify' }
+export function guardVerifier(verifier: Verifier, at: Guard): Verifier {
+  const site = at.site('verify')
+  const { limits } = at
   return {
     free: verifier.free === true,
     async verify(ctx) {
@@ -70,32 +113,38 @@ export function guardVerifier(verifier: Verifier, { plugin, limits }: Guard): Ve
 }
 
 /** Puts the door in front of a harness. */
-export function guardHarness(harness: Harness, { plugin }: Guard): Harness {
+export function guardHarness(harness: HarnessLike, at: Guard): HostedHarness {
   const { programs, remote, env, writes } = harness
+  const { limits } = at
   return {
     programs,
     remote: remote === true,
     env: env ?? [],
     writes: writes ?? [],
-    command(request) {
-      const site = { plugin, method: 'command' }
+    async command(request) {
+      const site = at.site('command')
+      const run = () => harness.command(request)
       return checkResult(
         site,
         shapes.sessionCommand,
-        callNow(site, () => harness.command(request)),
+        await callPlugin({ site, limitMs: limits.command, run }),
       )
     },
     reader() {
-      const site = { plugin, method: 'reader' }
+      const site = at.site('reader')
       const reader = callNow(site, () => harness.reader())
       checkResult(site, shapes.reader, reader)
-      return guardReader(reader, { plugin, method: 'reading the output' })
+      return guardReader(reader, { ...at, site: () => at.site('reading the output') })
     },
   }
 }
 
 /** A line that the reader chokes on must not break the session that writes it: the end tells. */
-function guardReader(reader: OutputReader, site: CallSite): OutputReader {
+function guardReader(
+  reader: ReturnType<HarnessLike['reader']>,
+  at: Guard,
+): ReturnType<HostedHarness['reader']> {
+  const site = at.site('end')
   let failed: { error: unknown } | null = null
   return {
     line(text) {
@@ -106,21 +155,19 @@ function guardReader(reader: OutputReader, site: CallSite): OutputReader {
         failed = { error }
       }
     },
-    end(end) {
+    async end(end) {
       if (failed) throw failed.error
-      return checkResult(
-        site,
-        shapes.sessionReport,
-        callNow(site, () => reader.end(end)),
-      )
+      const run = () => reader.end(end)
+      const report = await callPlugin({ site, limitMs: at.limits.command, run })
+      return checkResult(site, shapes.sessionReport, report)
     },
   }
 }
 
 /** Puts the door in front of a scheduler. */
-export function guardScheduler(scheduler: Scheduler, { plugin, limits }: Guard): Scheduler {
+export function guardScheduler(scheduler: Scheduler, { site, limits }: Guard): Scheduler {
   const call = (method: keyof Scheduler, unit: Unit) =>
-    callPlugin({ site: { plugin, method }, limitMs: limits.schedule, run: () => scheduler[method](unit) })
+    callPlugin({ site: site(method), limitMs: limits.schedule, run: () => scheduler[method](unit) })
   const act = (method: keyof Scheduler) => async (unit: Unit) => {
     await call(method, unit)
   }
@@ -129,7 +176,6 @@ export function guardScheduler(scheduler: Scheduler, { plugin, limits }: Guard):
     remove: act('remove'),
     enable: act('enable'),
     disable: act('disable'),
-    inspect: async (unit) =>
-      checkResult({ plugin, method: 'inspect' }, shapes.unitState, await call('inspect', unit)),
+    inspect: async (unit) => checkResult(site('inspect'), shapes.unitState, await call('inspect', unit)),
   }
 }

@@ -3,9 +3,10 @@ import * as v from 'valibot'
 const method = v.function('a function is expected')
 const line = v.pipe(v.string(), v.trim(), v.nonEmpty('it is empty'))
 const taskName = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'it is no task name'))
-const usd = v.nullable(v.pipe(v.number(), v.finite(), v.minValue(0)))
+const count = v.pipe(v.number(), v.finite(), v.minValue(0))
+const usd = v.nullable(count)
 
-const existingTask = v.object({ task: taskName })
+const existingTask = v.object({ task: taskName, close: v.exactOptional(line) })
 const newTask = v.object({
   title: v.pipe(line, v.transform(firstLine)),
   brief: v.string(),
@@ -46,13 +47,20 @@ export const sessionCommand = v.object({
   stdin: v.exactOptional(v.string()),
   env: v.exactOptional(v.record(v.pipe(v.string(), v.regex(/^[^=\0]+$/)), argument)),
   notes: v.exactOptional(v.array(v.string())),
+  report: v.exactOptional(v.pipe(v.string(), v.regex(/^[\w-][\w.-]*$/, 'a file name is expected'))),
 })
 
 /** What a reader's `end` answers. */
 export const sessionReport = v.object({
   finalMessage: v.nullable(v.string()),
   sessionId: v.nullable(v.string()),
-  usage: v.object({ usd, tokens: usd }),
+  usage: v.object({
+    usd,
+    tokens: usd,
+    input: v.exactOptional(count),
+    output: v.exactOptional(count),
+    cached: v.exactOptional(count),
+  }),
   finished: v.boolean(),
   error: v.nullable(
     v.object({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { PluginRoles } from '../../src/api/index.ts'
 import { createHost } from '../../src/plugin/host.ts'
-import { sessionRequest } from '../contract/harness.ts'
+import { sessionEnd, sessionRequest } from '../contract/harness.ts'
 import { sourceContext } from '../contract/source.ts'
 import { verifyContext } from '../contract/verifier.ts'
 import { failureOf, hostOf, plugin, wrong } from './fake.ts'
@@ -121,47 +121,40 @@ describe('a harness', () => {
       }),
     ).harness('x')
 
-  test('that starts nothing is refused', () => {
-    expect(() => harness({ command: () => ({ argv: [] }) }).command(sessionRequest())).toThrow(
+  test('that starts nothing is refused', async () => {
+    const start = async (argv: string[]) =>
+      failureOf((await harness({ command: () => ({ argv }) })).command(sessionRequest()))
+    expect((await start([])).message).toBe(
       'plugin "x" failed in command: result.argv is []: a program is expected first',
     )
-    expect(() => harness({ command: () => ({ argv: ['a', 'b\0c'] }) }).command(sessionRequest())).toThrow(
-      'NUL',
-    )
+    expect((await start(['a', 'b\0c'])).message).toContain('NUL')
   })
 
-  test('whose reader chokes on a line says so at the end of the session, not in its middle', () => {
-    const reader = harness({
+  test('whose reader chokes on a line says so at the end of the session, not in its middle', async () => {
+    const made = await harness({
       reader: () => ({
         line: () => {
           throw new Error('bad line')
         },
         end: () => wrong(null),
       }),
-    }).reader()
+    })
+    const reader = made.reader()
     expect(() => reader.line('x')).not.toThrow()
-    expect(() => reader.end({ exitCode: 0, stdout: '', stderr: '' })).toThrow(
-      'failed in reading the output: bad line',
-    )
+    const error = await failureOf(reader.end(sessionEnd()))
+    expect(error.message).toBe('plugin "x" failed in reading the output: bad line')
   })
 
-  test('whose report is incomplete is refused', () => {
-    expect(() => harness({}).reader().end({ exitCode: 0, stdout: '', stderr: '' })).toThrow(
-      'result.finalMessage is missing',
-    )
+  test('whose report is incomplete is refused', async () => {
+    const error = await failureOf((await harness({})).reader().end(sessionEnd()))
+    expect(error.message).toContain('result.finalMessage is missing')
   })
 
-  test('must be set up without waiting', () => {
-    const late = plugin(Promise.resolve({}))
-    expect(() => hostOf(late).harness('x')).toThrow('plugin "x" failed in setup: it returned a promise')
-  })
-
-  test('that is not there is not remote', () => {
-    expect(hostOf().isRemote('x')).toBe(false)
-    expect(
-      hostOf(
-        plugin({ harness: { programs: [], remote: true, command: () => wrong(0), reader: () => wrong(0) } }),
-      ).isRemote('x'),
-    ).toBe(true)
+  test('that is not there is not remote', async () => {
+    expect(await hostOf().isRemote('x')).toBe(false)
+    const roles = {
+      harness: { programs: [], remote: true, command: () => wrong(0), reader: () => wrong(0) },
+    } satisfies PluginRoles
+    expect(await hostOf(plugin(roles)).isRemote('x')).toBe(true)
   })
 })

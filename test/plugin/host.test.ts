@@ -97,9 +97,11 @@ describe('names', () => {
   test('a later plugin takes the place of an earlier one, and the list says so', async () => {
     const host = createHost({ builtins: [builtin], loaded: loaded(offers('own')), log() {} })
     expect(await host.find('x', {}, sourceContext())).toEqual([{ task: 'own' }])
+    const known = { name: 'x', trusted: true, problem: null }
+    const own = '/home/plugins/x.ts'
     expect(host.list()).toEqual([
-      { name: 'x', role: 'source', origin: 'built-in', replacedBy: '/home/plugins/x.ts' },
-      { name: 'x', role: null, origin: '/home/plugins/x.ts', replacedBy: null },
+      { ...known, role: 'source', origin: 'built-in', replacedBy: own, replaces: null },
+      { ...known, role: null, origin: own, replacedBy: null, replaces: 'built-in' },
     ])
   })
 
@@ -110,9 +112,11 @@ describe('names', () => {
     )
     const host = hostOf(builtin, harness)
     expect(await host.find('x', {}, sourceContext())).toEqual([{ task: 'built-in' }])
-    expect(host.harness('x').programs).toEqual(['a'])
+    expect((await host.harness('x')).programs).toEqual(['a'])
     expect(host.list().map(({ replacedBy }) => replacedBy)).toEqual([null, null])
     expect([host.has('harness', 'x'), host.has('verifier', 'x')]).toEqual([true, false])
+    expect(host.missing('harness', 'x')).toBeNull()
+    expect(host.missing('verifier', 'x')?.message).toStartWith('unknown verifier (x): there are ')
   })
 
   test('a plugin that turns out not to fill the role leaves it to the one before', async () => {
