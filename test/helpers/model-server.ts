@@ -1,14 +1,36 @@
+import { anthropic } from './model-protocols/anthropic.ts'
 import { chat } from './model-protocols/chat.ts'
+import { gemini } from './model-protocols/gemini.ts'
 import type { Answer, Ask, Protocol, Usage } from './model-protocols/protocol.ts'
+import { responses } from './model-protocols/responses.ts'
 
 /** Every protocol that the server answers in; another one is one more file beside {@link chat}. */
-const protocols: Protocol[] = [chat]
+const protocols: Protocol[] = [chat, responses, anthropic, gemini]
 
-/** The tools by which agents write a file, by name, with the names of the parameters for path and text. */
-const writers: Record<string, [path: string, text: string]> = { write: ['filePath', 'content'] }
+/** The tools by which agents write a file, by name, with what they are called with. */
+const writers: Record<string, (path: string, content: string) => Answer['calls'][number]['args']> = {
+  write: (filePath, content) => ({ filePath, content }),
+  Write: (file_path, content) => ({ file_path, content }),
+  write_file: (file_path, content) => ({ file_path, content }),
+  create: (path, file_text) => ({ path, file_text }),
+  apply_patch: (path, content) => {
+    const lines = content.replace(/\n$/, '').split('\n')
+    return [
+      '*** Begin Patch',
+      `*** Add File: ${path}`,
+      ...lines.map((line) => `+${line}`),
+      '*** End Patch',
+    ].join('\n')
+  },
+}
 
 /** The tools by which agents run a command line, by name, with the name of its parameter. */
-const shells: Record<string, string> = { bash: 'command' }
+const shells: Record<string, string> = {
+  bash: 'command',
+  Bash: 'command',
+  run_shell_command: 'command',
+  exec_command: 'cmd',
+}
 
 /** What one answer does. */
 export type Step = {
@@ -20,7 +42,8 @@ export type Step = {
   | { shell: string }
   | { tool: string; args: Record<string, unknown> }
   | { text: string }
-  | { fail: { status: number; message: string } }
+  /** `body` stands in the place of the protocol's own. */
+  | { fail: { status: number; message: string; body?: unknown; headers?: Record<string, string> } }
   /** The answer begins and never ends. */
   | { hang: true }
 )
@@ -80,7 +103,8 @@ export function modelServer(rules: Rule[]): ModelServer {
       }
       const rule = ask.tools.length === 0 ? null : (rules.find((one) => one.match.test(ask.text)) ?? null)
       const step = Math.min(ask.results.length, (rule?.steps.length ?? 1) - 1)
-      const entry: Asked = { ...ask, path, authorization: request.headers.get('authorization'), rule, step }
+      const authorization = request.headers.get('authorization') ?? request.headers.get('x-api-key')
+      const entry: Asked = { ...ask, path, authorization, rule, step }
       asked.push(entry)
       for (const one of waiting) if (one.rule === rule && one.step === step) one.resolve(entry)
       const played: Step | undefined = ask.tools.length === 0 ? { text: 'A title' } : rule?.steps[step]
@@ -119,16 +143,19 @@ function callOf(step: Step, { tools }: Ask): Answer['calls'][number] | string | 
   if ('tool' in step) return { name: step.tool, args: step.args }
   if ('write' in step) {
     const tool = tools.find((one) => one.name in writers)
-    const [path, text] = writers[tool?.name ?? ''] ?? []
-    if (!tool || !path || !text) return `no tool that writes a file among ${offered}`
-    return { name: tool.name, args: { [path]: step.write.path, [text]: step.write.content } }
+    const args = writers[tool?.name ?? '']?.(step.write.path, step.write.content)
+    if (!tool || args === undefined) return `no tool that writes a file among ${offered}`
+    return { name: tool.name, args }
   }
   if ('shell' in step) {
     const tool = tools.find((one) => one.name in shells)
     const command = shells[tool?.name ?? '']
     if (!tool || !command) return `no tool that runs a command among ${offered}`
-    const described = tool.parameters.includes('description') ? { description: 'Runs the script' } : {}
-    return { name: tool.name, args: { [command]: step.shell, ...described } }
+    const more = {
+      ...(tool.parameters.includes('description') ? { description: 'Runs the script' } : {}),
+      ...(tool.parameters.includes('is_background') ? { is_background: false } : {}),
+    }
+    return { name: tool.name, args: { [command]: step.shell, ...more } }
   }
   return null
 }
@@ -136,8 +163,8 @@ function callOf(step: Step, { tools }: Ask): Answer['calls'][number] | string | 
 function respond(o: { protocol: Protocol; step: Step; answer: Answer; ask: Ask }): Response {
   const { protocol, step, answer, ask } = o
   if ('fail' in step) {
-    const { status, message } = step.fail
-    return Response.json(protocol.failure(status, message), { status })
+    const { status, message, body, headers = {} } = step.fail
+    return Response.json(body ?? protocol.failure(status, message), { status, headers })
   }
   const hangs = 'hang' in step
   const events = protocol.events(answer, ask)

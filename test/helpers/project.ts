@@ -107,6 +107,10 @@ export async function makeProject(options: ProjectOptions = {}): Promise<TestPro
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   }
   project.script({ ...goodAgent, ...options.scenario })
+  if (options.task !== false) {
+    const args = ['create-task', 'fix-it', '--brief', '-', '--project', root]
+    await must(project.call(args, { stdin: 'Fix it, please.\n' }))
+  }
   await must(
     project.call([
       'create-loop',
@@ -122,9 +126,6 @@ export async function makeProject(options: ProjectOptions = {}): Promise<TestPro
     blast_radius: { sandbox: 'off' },
   })
   if (options.loop) project.configure(options.loop)
-  if (options.task !== false) {
-    await must(project.call(['create-task', 'fix-it', '--brief', '-'], { stdin: 'Fix it, please.\n' }))
-  }
   return project
 }
 

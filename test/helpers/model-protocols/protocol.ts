@@ -1,8 +1,10 @@
 /** A tool that a request offers to the model. */
 export interface Tool {
   name: string
-  /** The names of its parameters. */
+  /** The names of its parameters; none for a tool that takes plain text. */
   parameters: string[]
+  /** Takes plain text instead of parameters. */
+  custom?: true
 }
 
 /** What a request asks the model, the same for every protocol. */
@@ -29,7 +31,8 @@ export interface Answer {
   /** Different for every answer of one server. */
   id: string
   text: string
-  calls: { name: string; args: Record<string, unknown> }[]
+  /** A string for a tool that takes plain text. */
+  calls: { name: string; args: Record<string, unknown> | string }[]
   usage: Usage
 }
 
@@ -43,4 +46,9 @@ export interface Protocol {
   events(answer: Answer, ask: Ask): string[]
   /** The body of an answer with a failing status. */
   failure(status: number, message: string): unknown
+}
+
+/** One event with a name. */
+export function named(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
 }

@@ -1,0 +1,44 @@
+import { definePlugin } from 'automaton'
+import * as v from 'valibot'
+import { type Notice, notifier, onOption, plainText } from './notice.ts'
+import { tellBy } from './run.ts'
+
+const optionsSchema = v.strictObject({
+  on: onOption,
+  /** Program and arguments; no shell. It is a person's own, outside of the project. */
+  command: v.pipe(
+    v.array(v.string()),
+    v.check(
+      ([program]) => program !== undefined && isElsewhere(program),
+      'a program on PATH, or an absolute path',
+    ),
+  ),
+  /** Seconds; the tick waits so long at most. */
+  timeout: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(4, 'at most 4 seconds')), 4),
+})
+
+/** Starts a program with the notice as JSON on its standard input. */
+export default definePlugin({
+  name: 'command',
+  api: 1,
+  role: 'hooks',
+  options: optionsSchema,
+  setup: ({ options: { on, command, timeout } }) => ({
+    hooks: notifier(on, async (notice) => {
+      const { project } = notice
+      if (command[0]?.startsWith(`${project}/`)) {
+        throw new Error(`${command[0]} lies in the project, where a session may have changed it`)
+      }
+      await tellBy({ argv: command, stdin: `${JSON.stringify(said(notice))}\n`, seconds: timeout })
+    }),
+  }),
+})
+
+function said(notice: Notice): object {
+  const { event, loop, project, title, text, commands, details } = notice
+  return { schema: 1, event, loop, project, title, reason: text, commands, details, text: plainText(notice) }
+}
+
+function isElsewhere(program: string): boolean {
+  return program !== '' && (/^(\/|[A-Za-z]:[\\/])/.test(program) || !/[\\/]/.test(program))
+}
