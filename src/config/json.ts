@@ -9,6 +9,12 @@ export interface JsonProblem {
 export type JsonResult = { ok: true; value: unknown } | { ok: false; problem: JsonProblem }
 
 const maxDepth = 100
+const spaces = /[ \t\r\n]+/y
+const words = /true|false|null/y
+const numbers = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings may not hold raw control characters
+const plainText = /[^"\\\u0000-\u001f]+/y
+const codeUnit = /\\u[0-9a-fA-F]{4}/y
 const escapes: Record<string, string> = {
   '"': '"',
   '\\': '\\',
@@ -68,9 +74,9 @@ class Reader {
     if (char === '{') return this.#object(depth)
     if (char === '[') return this.#array(depth)
     if (char === '"') return this.#string()
-    const word = this.#match(/true|false|null/y)
+    const word = this.#match(words)
     if (word !== null) return word === 'null' ? null : word === 'true'
-    const number = this.#match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y)
+    const number = this.#match(numbers)
     if (number !== null) return Number(number)
     if (char === '/' || char === '#') this.#fail('JSON has no comments')
     return this.#fail('a value is expected here')
@@ -117,11 +123,10 @@ class Reader {
     let value = ''
     this.#at++
     for (;;) {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON strings may not hold raw control characters
-      value += this.#match(/[^"\\\u0000-\u001f]+/y) ?? ''
+      value += this.#match(plainText) ?? ''
       if (this.#take('"')) return value
       if (this.text[this.#at] !== '\\') this.#fail('a string is not closed on its line')
-      const hex = this.#match(/\\u[0-9a-fA-F]{4}/y)
+      const hex = this.#match(codeUnit)
       const plain = hex === null ? escapes[this.text[this.#at + 1] ?? ''] : undefined
       if (hex !== null) value += String.fromCharCode(Number.parseInt(hex.slice(2), 16))
       else if (plain === undefined)
@@ -135,9 +140,10 @@ class Reader {
 
   #match(sticky: RegExp): string | null {
     sticky.lastIndex = this.#at
-    const found = sticky.exec(this.text)?.[0] ?? null
-    if (found !== null) this.#at += found.length
-    return found
+    if (!sticky.test(this.text)) return null
+    const start = this.#at
+    this.#at = sticky.lastIndex
+    return this.text.slice(start, this.#at)
   }
 
   #take(char: string): boolean {
@@ -147,7 +153,7 @@ class Reader {
   }
 
   #space(): void {
-    this.#match(/[ \t\r\n]+/y)
+    this.#match(spaces)
   }
 
   #fail(why: string, at = this.#at): never {

@@ -4,6 +4,15 @@ import type { Models, ProjectConfig } from '../machine/config.ts'
 import { configError, parseConfig, shape } from './issues.ts'
 import * as is from './values.ts'
 
+const perMillion = is.amount('US dollars for a million tokens, 0 or more')
+const price = v.strictObject(
+  { input: perMillion, output: perMillion, cached: v.exactOptional(perMillion) },
+  ({ expected }) => {
+    if (expected === 'never') return 'input, output, cached'
+    return expected?.startsWith('"') ? `a value; ${expected} is required` : 'a JSON object'
+  },
+)
+
 const projectSchema = v.looseObject(
   {
     phases: v.optional(
@@ -15,8 +24,18 @@ const projectSchema = v.looseObject(
       ),
       null,
     ),
+    prices: v.optional(v.record(v.string(), price, 'a JSON object: prices by model id'), {}),
+    notify: v.optional(
+      v.array(
+        v.strictObject({ use: is.name, options: v.optional(is.options, {}) }, ({ expected }) =>
+          expected === 'never' ? 'use, options' : 'an object with "use" and "options"',
+        ),
+        'a list of notifiers',
+      ),
+      [],
+    ),
   },
-  shape(['phases']),
+  shape(['phases', 'prices', 'notify']),
 )
 
 const model = is.text('a model id')
@@ -42,10 +61,11 @@ const modelsSchema = v.looseObject(
 
 /** Reads `<project>/.automaton/config.json`; null when there is none. Throws `bad_config`. */
 export function loadProjectConfig(text: string | null, file = '.automaton/config.json'): ProjectConfig {
-  if (text === null) return { phases: null }
+  if (text === null) return { phases: null, prices: {}, notify: [] }
   const parsed = v.safeParse(projectSchema, parseConfig(file, text))
   if (!parsed.success) throw configError(file, parsed.issues[0])
-  return { phases: parsed.output.phases }
+  const { phases, prices, notify } = parsed.output
+  return { phases, prices, notify }
 }
 
 /**

@@ -17,12 +17,14 @@ export interface TemplateRequest {
   fileScope?: readonly string[]
   baseBranch?: string
   worktree?: boolean
+  /** What a source `ci` runs where the template does not say it. */
+  checks?: { prepare: string[][]; commands: string[][] }
   /** With two or more models, implement and verify are pinned to different ones (contract, section 5). */
   models?: Models | null
 }
 
 /** Sources that find work by themselves and read no `task`. */
-const finders: readonly unknown[] = ['audit', 'backlog', 'ci', undefined]
+const finders: readonly unknown[] = ['audit', 'backlog', 'ci', 'command', undefined]
 
 /**
  * Makes the text of a new `loop.json` from a template: every key, so that people can see what there is. Throws
@@ -36,7 +38,7 @@ export function fillTemplate(request: TemplateRequest): LoadedLoop & { text: str
   const wished = {
     ...template.value,
     name: request.name,
-    work_source: source(template.part('work_source').value, request.task),
+    work_source: withChecks(source(template.part('work_source').value, request.task), request.checks),
     roles: pinned(template.part('roles'), request.models ?? null),
     blast_radius: {
       ...radius,
@@ -62,6 +64,18 @@ function source(template: Record<string, unknown>, task: string | undefined): Re
   return finders.includes(template.kind)
     ? { ...template, kind: 'single', area: null, task, options: {} }
     : { ...template, task }
+}
+
+function withChecks(
+  source: Record<string, unknown>,
+  checks: TemplateRequest['checks'],
+): Record<string, unknown> {
+  const options = isObject(source.options) ? source.options : {}
+  if (source.kind !== 'ci' || !checks || 'commands' in options) return source
+  return {
+    ...source,
+    options: { ...(checks.prepare.length > 0 ? checks : { commands: checks.commands }), ...options },
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Role } from '../api/harness.ts'
 import type { Phase } from '../api/work.ts'
+import type { Prices } from './prices.ts'
 
 /** How one role's sessions run. */
 export interface RoleConfig {
@@ -79,4 +80,8 @@ export interface Models {
 export interface ProjectConfig {
   /** The phases that this project keeps; null: all. */
   phases: Phase[] | null
+  /** For harnesses that report tokens and no money. */
+  prices: Prices
+  /** Who is told of a halt and of a finished task. */
+  notify: { use: string; options: Record<string, unknown> }[]
 }

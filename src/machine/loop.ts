@@ -68,6 +68,7 @@ export function approveLoop(state: LoopState, at: string): LoopState {
     fail_streak: 0,
     consecutive_errors: 0,
     incomplete_ticks: 0,
+    not_before: null,
     updated_at: at,
   }
 }
@@ -154,6 +155,7 @@ export function settle(state: LoopState, tick: TickFacts): LoopState {
     last_task: tick.task,
     consecutive_errors: 0,
     incomplete_ticks: 0,
+    not_before: null,
     verified_sha: tick.verifiedSha ?? state.verified_sha,
     phase_sha: phaseSha(state, tick),
     last_tick_at: tick.startedAt,
@@ -164,19 +166,34 @@ export function settle(state: LoopState, tick: TickFacts): LoopState {
 }
 
 /** A tick whose harness failed: it spent, but it is no iteration. */
-export function failTick(
-  state: LoopState,
-  tick: Spent & { at: string; startedAt: string; seconds: number },
-): LoopState {
+export function failTick(state: LoopState, tick: EndedEarly): LoopState {
+  return { ...spentTick(state, tick), consecutive_errors: state.consecutive_errors + 1, not_before: null }
+}
+
+/** A tick that ran into an agent's limit whose end is known: neither an iteration nor an error. */
+export function waitTick(state: LoopState, tick: EndedEarly & { notBefore: string }): LoopState {
+  return { ...spentTick(state, tick), not_before: tick.notBefore }
+}
+
+/** What a tick spent that did not come to its end; times are ISO-8601 UTC. */
+export interface EndedEarly extends Spent {
+  at: string
+  startedAt: string
+  seconds: number
+}
+
+function spentTick(state: LoopState, tick: EndedEarly): LoopState {
   return {
-    ...state,
-    wall_seconds: state.wall_seconds + amount(tick.seconds),
-    cost: charged(state, tick),
-    consecutive_errors: state.consecutive_errors + 1,
+    ...chargeTick(state, tick),
     incomplete_ticks: 0,
     last_tick_at: tick.startedAt,
     updated_at: tick.at,
   }
+}
+
+/** The state with what a tick has spent so far, as the brakes look at it before the next session. */
+export function chargeTick(state: LoopState, spent: Spent & { seconds: number }): LoopState {
+  return { ...state, wall_seconds: state.wall_seconds + amount(spent.seconds), cost: charged(state, spent) }
 }
 
 /** A tick that died: what it is known to have spent is charged, and it counts (`counted`) unless a person ended it. */

@@ -25,6 +25,12 @@ export function inScope(path: string, patterns: readonly string[]): boolean {
   return isCovered(path, compile(patterns))
 }
 
+/** Whether a pattern matches the path; protected names are names like others here. */
+export function matchesGlob(path: string, patterns: readonly string[]): boolean {
+  const names = path.split('/')
+  return (compile(patterns) ?? []).some((glob) => matchGlob(glob, names, () => true))
+}
+
 /** The changed paths, relative to the repository, that lie outside the scope: sorted, each once. */
 export function outOfScope(
   changes: readonly Change[],

@@ -50,6 +50,8 @@ export interface LoopState {
   consecutive_errors: number
   /** Ticks that died, in a row. */
   incomplete_ticks: number
+  /** An agent's limit ends then: no scheduled tick before it; null when there is nothing to wait for. */
+  not_before: string | null
   next_hint: string
   last_verdict: (Verdict & { tick: number; phase: Phase; task: string }) | null
   /** Commit id that drift is measured from; null before the first worktree. */
@@ -91,6 +93,7 @@ export function freshState(name: string, at: string): LoopState {
     fail_streak: 0,
     consecutive_errors: 0,
     incomplete_ticks: 0,
+    not_before: null,
     next_hint: '',
     last_verdict: null,
     base_sha: null,

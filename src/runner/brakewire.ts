@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { taskPlaces } from '../store/layout.ts'
+import { memoryFile } from '../store/memory.ts'
 import { sha256 } from '../system/digest.ts'
 
 /** Content hashes of everything that a session must not touch, by a name for people. */
@@ -22,10 +23,12 @@ export function recordBrakes({ places, project, home, task }: BrakePlaces): Brak
   note('loop.json', places.config)
   note('.state.loop', places.state)
   note('.state.log', places.log)
+  note('memory.json', memoryFile(places))
   for (const name of namesIn(places.dir)) if (name.endsWith('.md')) note(name, join(places.dir, name))
   note(`tasks/${task}`, taskPlaces(project, task).dir)
   note('home/prompts', join(home, 'prompts'))
   note('home/plugins', join(home, 'plugins'))
+  note('home/trust.json', join(home, '.automaton', 'trust.json'))
   note('home/models.json', join(home, 'models.json'))
   note('home/config.md', join(home, 'config.md'))
   note('plugins', join(project.automaton, 'plugins'))

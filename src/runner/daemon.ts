@@ -9,6 +9,8 @@ import { readSetting } from './setting.ts'
 
 const maxSleepMs = 30_000
 const minSleepMs = 50
+// A refused tick leaves no trace in the state, and stays due: it is not tried again at once.
+const retryMs = 30_000
 // A tick ends its own session within its grace period and cleans up; the daemon waits longer than that.
 const tickGraceMs = 15_000
 
@@ -17,7 +19,7 @@ export interface DaemonOptions {
   /** Empty: every running loop that is not `manual`. */
   loops: string[]
   parallel: number
-  /** Told after each tick. */
+  /** Told after each tick; `output` is its JSON object, or its error's. */
   onTick(event: { loop: string; exitCode: number | null; output: string }): void
 }
 
@@ -27,7 +29,7 @@ export async function daemon(deps: Deps, options: DaemonOptions): Promise<{ tick
   const lastRun = new Map<string, number>()
   let ticks = 0
   while (!deps.signal.aborted) {
-    const due = dueLoops(deps, options, running)
+    const due = dueLoops({ deps, options, running, lastRun })
     due.ready.sort((a, b) => (lastRun.get(a) ?? 0) - (lastRun.get(b) ?? 0))
     for (const loop of due.ready.slice(0, options.parallel - running.size)) {
       ticks += 1
@@ -43,7 +45,14 @@ export async function daemon(deps: Deps, options: DaemonOptions): Promise<{ tick
 }
 
 /** Reads every loop's configuration again, so that an edit counts from the next cycle on. */
-function dueLoops(deps: Deps, options: DaemonOptions, running: ReadonlyMap<string, unknown>) {
+function dueLoops(o: {
+  deps: Deps
+  options: DaemonOptions
+  running: ReadonlyMap<string, unknown>
+  /** When each loop was last ticked, by the clock of seconds. */
+  lastRun: ReadonlyMap<string, number>
+}) {
+  const { deps, options, running } = o
   const ready: string[] = []
   let waitMs = maxSleepMs
   const now = deps.clock.now()
@@ -55,15 +64,18 @@ function dueLoops(deps: Deps, options: DaemonOptions, running: ReadonlyMap<strin
     const { config } = readSetting(places, deps.project, deps.home)
     if (state?.status !== 'running' || !config) continue
     if (!named && config.schedule.kind === 'manual') continue
-    const when = { lastTickAt: state.last_tick_at, intervalSeconds: config.schedule.interval_seconds, now }
-    if (isDue(when)) ready.push(loop)
-    else waitMs = Math.min(waitMs, nextDue(when).getTime() - now.getTime())
+    const intervalSeconds = config.schedule.interval_seconds
+    const when = { lastTickAt: state.last_tick_at, intervalSeconds, notBefore: state.not_before, now }
+    const since = (deps.clock.seconds() - (o.lastRun.get(loop) ?? Number.NEGATIVE_INFINITY)) * 1000
+    const pause = Math.min(retryMs, (intervalSeconds * 1000) / 2) - since
+    if (isDue(when) && pause <= 0) ready.push(loop)
+    else waitMs = Math.min(waitMs, isDue(when) ? pause : nextDue(when).getTime() - now.getTime())
   }
   return { ready, waitMs }
 }
 
 async function runTick(loop: string, deps: Deps, options: DaemonOptions): Promise<void> {
-  const argv = [...deps.self, 'tick', loop, '--project', deps.project.root]
+  const argv = [...deps.self, 'tick', loop, '--json', '--project', deps.project.root]
   const env = Object.fromEntries(
     Object.entries(deps.env).filter((e): e is [string, string] => e[1] !== undefined),
   )

@@ -38,6 +38,7 @@ export async function passGate(
       })
       await deps.host.emit('halt', {
         loop: places.name,
+        project: deps.project.root,
         reason: halt.reason,
         detail: halt.detail,
         haltId: halt.id,

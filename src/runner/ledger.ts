@@ -7,6 +7,7 @@ export class Ledger {
   #usd = 0
   #tokens = 0
   #unreported = 0
+  #sessions = 0
   readonly #from: number
 
   constructor(private readonly clock: Clock) {
@@ -18,6 +19,12 @@ export class Ledger {
     this.#usd += usage.usd ?? 0
     this.#tokens += usage.tokens ?? 0
     if (usage.usd === null) this.#unreported += 1
+    this.#sessions += 1
+  }
+
+  /** How many sessions have ended. */
+  get sessions(): number {
+    return this.#sessions
   }
 
   /** What was spent up to now; `seconds` by the monotonic clock. */

@@ -25,7 +25,7 @@ export interface PromptSpec {
 /** Renders a role's prompt within the role's context budget. */
 export function renderPrompt(
   spec: PromptSpec,
-  session: { output: string; model: string | null },
+  session: { output: string; model: string | null; remote: boolean },
 ): { text: string; values: Record<string, string>; warnings: string[] } {
   const { scene, work, role } = spec
   const { config, deps, places, machine } = scene
@@ -36,7 +36,7 @@ export function renderPrompt(
     detectedBytes: null,
     override: machine.contextOverride[role] ?? machine.contextOverride.all,
     backend: machine.backend,
-    remoteHarness: config.harness.command === null && deps.host.isRemote(config.harness.use),
+    remoteHarness: config.harness.command === null && session.remote,
   })
   const values: PromptValues = {
     task_brief: briefOf(spec),

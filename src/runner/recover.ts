@@ -15,6 +15,7 @@ import type { Deps } from './deps.ts'
 import { makeHalt } from './halt.ts'
 import { park } from './park.ts'
 import type { Setting } from './setting.ts'
+import { announceHalt } from './steps/settle.ts'
 
 const graceMs = 3000
 const defaultErrorLimit = 3
@@ -57,7 +58,7 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
 
 /** Whether the log holds the end of that tick. */
 export function finished(places: LoopPlaces, run: RunRecord): boolean {
-  const ends = new Set(['tick', 'error', 'halt', 'interrupted', 'incomplete'])
+  const ends = new Set(['tick', 'error', 'wait', 'halt', 'interrupted', 'incomplete'])
   return readLog(places, { after: run.state_seq }).some((r) => r.run === run.run && ends.has(r.type))
 }
 
@@ -89,10 +90,12 @@ export async function abandon(o: {
     at,
     usd: run.usage.usd ?? 0,
     tokens: run.usage.tokens,
-    reported: run.usage.unreported === 0 && (run.session === null || o.interrupted !== true),
+    // A session that was running when the tick died spent something that nobody knows.
+    reported: run.usage.unreported === 0 && run.session === null,
     counted: o.interrupted !== true,
   })
-  const changed = o.interrupted ? [] : changedBrakes(run.brakes, nowBrakes(o))
+  const wasAlone = o.interrupted === true || run.step === 'settle'
+  const changed = wasAlone ? [] : changedBrakes(run.brakes, nowBrakes(o))
   const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
   const halt =
     run.brakes && changed.length > 0
@@ -113,6 +116,7 @@ export async function abandon(o: {
   const type = o.interrupted ? 'interrupted' : 'incomplete'
   const written = commit(places, o.state, next, { type, run: run.run, by: 'recovery', at, data })
   clearRun(places)
+  if (halt && next.halt === halt) await announceHalt({ deps, places }, halt)
   const work = kept ? `; its work is kept as ${kept}` : ''
   return {
     state: written,

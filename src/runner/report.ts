@@ -43,6 +43,17 @@ export type TickReport = Common &
         spent: Spent
       }
     | {
+        /** The agent's limit is reached: no scheduled tick before `until`. */
+        outcome: 'rate_limited'
+        tick: number
+        role: Role
+        task: string
+        why: string
+        /** ISO-8601 UTC. */
+        until: string
+        spent: Spent
+      }
+    | {
         outcome: 'worked'
         tick: number
         task: string
@@ -63,6 +74,7 @@ export function tickExit(report: TickReport): ExitCode {
     case 'busy':
     case 'not_due':
     case 'no_work':
+    case 'rate_limited':
       return 0
     case 'refused':
       return gateExit(report.gate)
@@ -78,7 +90,8 @@ export function gateExit(gate: GateResult): ExitCode {
   if (gate.ok) return 0
   switch (gate.reason) {
     case 'refused:config':
-      return 2
+      // The name of a plugin is right, and the plugin is not.
+      return /^plugin "[^"]+" failed in /.test(gate.detail) ? 5 : 2
     case 'refused:no_git':
     case 'refused:no_base_branch':
     case 'refused:harness':

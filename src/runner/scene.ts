@@ -1,6 +1,8 @@
 import type { Phase } from '../api/work.ts'
 import type { MachineConfig } from '../config/machine.ts'
 import type { LoopConfig, Models } from '../machine/config.ts'
+import type { Prices } from '../machine/prices.ts'
+import type { LoopState } from '../machine/state.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import type { Repository } from '../system/repository.ts'
 import type { SandboxChoice } from '../system/sandbox/tier.ts'
@@ -13,6 +15,7 @@ export interface Scene {
   places: LoopPlaces
   config: LoopConfig
   models: Models | null
+  prices: Prices
   machine: MachineConfig
   /** The project's phases. */
   kept: Phase[]
@@ -24,6 +27,8 @@ export interface Scene {
   /** `iteration_count + 1`. */
   tick: number
   startedAt: string
+  /** The state that passed the gate: what the tick spends comes on top of it. */
+  opening: LoopState
   ledger: Ledger
   /** What sessions are locked in by. */
   sandbox: SandboxChoice

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import type { Role, SessionReport } from '../api/harness.ts'
+import type { Role, SessionErrorKind, SessionReport } from '../api/harness.ts'
 import { resolveModel } from '../machine/models.ts'
+import { costOf } from '../machine/prices.ts'
 import { writeAtomic } from '../store/atomic.ts'
 import { outputFile } from '../store/outputs.ts'
 import { sessionEnv } from '../system/environment.ts'
@@ -9,10 +10,11 @@ import { maskSecrets } from '../system/hygiene.ts'
 import { contain } from './containment.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
-import { mergeUsage, type Papers, preparePapers, takePapers } from './papers.ts'
+import { mergeUsage, type Papers, preparePapers, readReport, takePapers } from './papers.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { agentBin } from './self.ts'
+import type { Failure } from './session-failed.ts'
 
 /** One session to run. */
 export interface SessionSpec {
@@ -38,7 +40,7 @@ export interface SessionOutcome {
   id: string
   model: string | null
   /** Null when it ended well; else why it counts as failed, and what a person can do. */
-  failure: { why: string; fix: string } | null
+  failure: Failure | null
 }
 
 /** Runs one agent session in the site and harvests what it left. Throws {@link Interrupted} when told to stop. */
@@ -47,17 +49,18 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   const { deps, places, config } = scene
   const papers = preparePapers(site.cwd, role)
   const model = resolveModel({ role, phase: work.phase, config, models: scene.models })
-  const prompt = renderPrompt(spec, { output: papers.output, model })
+  const harness = await (config.harness.command
+    ? deps.host.harness('command', { command: config.harness.command })
+    : deps.host.harness(config.harness.use, {}))
+  const { remote } = harness
+  const prompt = renderPrompt(spec, { output: papers.output, model, remote })
   const promptFile = outputFile(places, scene.tick, `${role}-prompt.md`)
   const mask = maskSecrets(deps.env)
   writeAtomic(promptFile, mask(prompt.text))
   scene.warnings.push(...prompt.warnings)
 
-  const harness = config.harness.command
-    ? deps.host.harness('command', { command: config.harness.command })
-    : deps.host.harness(config.harness.use, {})
   const tokens = { ...prompt.values, artifact: outputFile(places, scene.tick, 'implement.md') }
-  const command = harness.command({
+  const command = await harness.command({
     role,
     model,
     prompt: prompt.text,
@@ -65,18 +68,18 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     cwd: site.cwd,
     output: papers.output,
     tokens,
+    contained: scene.sandbox.tier === 'T1',
   })
   scene.warnings.push(...(command.notes ?? []))
   const id = crypto.randomUUID()
   const env = sessionEnv({
     env: deps.env,
-    allowed: [...(harness.env ?? []), ...config.harness.env],
+    allowed: [...harness.env, ...config.harness.env],
     extra: { ...command.env, ...tickEnv(spec, papers) },
   })
   env.PATH = `${agentBin(deps)}:${env.PATH ?? ''}`
 
-  const writes = harness.writes ?? []
-  using contained = contain(scene, site, { argv: command.argv, env, writes })
+  using contained = contain(scene, site, { argv: command.argv, env, writes: harness.writes })
   scene.warnings.push(...contained.notes)
   const reader = harness.reader()
   const seconds = deps.clock.seconds()
@@ -95,10 +98,10 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     onSpawn: (who) => spec.journalist.spawned(role, who),
     runId: scene.run,
   })
-  const report = masked(
-    reader.end({ exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr }),
-    mask,
-  )
+  const { exitCode, stdout, stderr } = result
+  const own = command.report === undefined ? null : readReport(papers, command.report, scene.warnings)
+  const read = await reader.end({ exitCode, stdout, stderr, at: deps.clock.iso(), report: own })
+  const report = masked(read, mask)
   const outcome = harvest(spec, papers, { report, result, id, model })
   scene.ledger.add(outcome.report.usage)
   spec.journalist.charged()
@@ -135,7 +138,7 @@ function harvest(
   papers: Papers,
   ended: { report: SessionReport; result: ExecResult; id: string; model: string | null },
 ): SessionOutcome {
-  const { places, tick, warnings, deps } = scene
+  const { places, tick, warnings, deps, prices } = scene
   const mask = maskSecrets(deps.env)
   const left = takePapers(papers, role, warnings)
   const keep = (name: string, text: string) => writeAtomic(outputFile(places, tick, name), text)
@@ -143,9 +146,12 @@ function harvest(
   const intent = left.intent === null ? null : mask(left.intent)
   if (left.cost !== null) keep(`${role}-cost.json`, mask(left.cost))
   if (intent !== null) keep('intent.json', intent)
+  const { usage } = ended.report
+  // Before the session's own word counts, which could name a smaller sum.
+  const usd = costOf(usage, ended.model, prices)
   keep(`${role}.md`, output ?? ended.report.finalMessage ?? '')
   return {
-    report: { ...ended.report, usage: mergeUsage(ended.report.usage, left.cost, warnings) },
+    report: { ...ended.report, usage: mergeUsage({ ...usage, usd }, left.cost, warnings) },
     output,
     intent,
     id: ended.report.sessionId ?? ended.id,
@@ -163,17 +169,30 @@ function masked(report: SessionReport, mask: (text: string) => string): SessionR
   }
 }
 
-function failureOf(role: Role, result: ExecResult, report: SessionReport): SessionOutcome['failure'] {
+function failureOf(role: Role, result: ExecResult, report: SessionReport): Failure | null {
   const log = `look at the ${role} log in outputs/`
-  if (result.ended === 'timeout') return { why: 'it ran past harness.timeout_seconds', fix: log }
-  if (result.ended === 'idle') return { why: 'it said nothing for harness.idle_seconds', fix: log }
-  if (report.error)
-    return { why: report.error.message, fix: report.error.kind === 'login' ? 'log the agent in' : log }
-  if (result.signal) return { why: `it was killed by ${result.signal}`, fix: log }
-  if (result.exitCode !== 0)
-    return { why: `it exited with ${result.exitCode}: ${lastLine(result.stderr)}`, fix: log }
-  if (!report.finished) return { why: 'it exited with 0 but without its closing event', fix: log }
-  return null
+  const failed = (why: string): Failure => ({ why, fix: log, kind: null })
+  const { error } = report
+  // Some agents try again until they are stopped: then the limit that they met says more than the clock.
+  if (error && fixes[error.kind] !== undefined) return said(error, log)
+  if (result.ended === 'timeout') return failed('it ran past harness.timeout_seconds')
+  if (result.ended === 'idle') return failed('it said nothing for harness.idle_seconds')
+  if (error) return said(error, log)
+  if (result.signal) return failed(`it was killed by ${result.signal}`)
+  if (result.exitCode !== 0) return failed(`it exited with ${result.exitCode}: ${lastLine(result.stderr)}`)
+  return report.finished ? null : failed('it exited with 0 but without its closing event')
+}
+
+/** What a person does about the errors that say so by their kind. */
+const fixes: Partial<Record<SessionErrorKind, string>> = {
+  login: 'log the agent in',
+  credit: 'add credit, or choose another harness or model in loop.json',
+  rate_limit: 'wait for the limit to end',
+}
+
+function said(error: NonNullable<SessionReport['error']>, log: string): Failure {
+  const { kind, message, retryAt } = error
+  return { why: message, fix: fixes[kind] ?? log, kind, ...(retryAt === undefined ? {} : { retryAt }) }
 }
 
 function lastLine(text: string): string {

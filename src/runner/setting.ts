@@ -4,7 +4,7 @@ import { loadLoopConfig } from '../config/loop.ts'
 import { loadConfigMd, type MachineConfig } from '../config/machine.ts'
 import { loadModels, loadProjectConfig } from '../config/project.ts'
 import { AutomatonError } from '../errors.ts'
-import type { LoopConfig, Models } from '../machine/config.ts'
+import type { LoopConfig, Models, ProjectConfig } from '../machine/config.ts'
 import { keptPhases, loopPhases } from '../machine/phases.ts'
 import { readBounded } from '../store/atomic.ts'
 import type { LoopPlaces, Project } from '../store/layout.ts'
@@ -21,6 +21,8 @@ export interface Setting {
   models: Models | null
   /** The project's phases, in order. */
   kept: Phase[]
+  prices: ProjectConfig['prices']
+  notify: ProjectConfig['notify']
   machine: MachineConfig
   repo: Repository | null
 }
@@ -33,6 +35,8 @@ export function readSetting(places: LoopPlaces, project: Project, home: string):
     warnings: [],
     models: null,
     kept: keptPhases(null),
+    prices: {},
+    notify: [],
     machine: loadConfigMd(null),
     repo: null,
   }
@@ -40,7 +44,8 @@ export function readSetting(places: LoopPlaces, project: Project, home: string):
     const text = readBounded(places.config, configLimit) ?? ''
     const loaded = loadLoopConfig({ file: places.config, text })
     setting.warnings.push(...loaded.warnings)
-    setting.kept = keptPhases(readProject(project).phases)
+    const { phases, prices, notify } = readProject(project)
+    Object.assign(setting, { kept: keptPhases(phases), prices, notify })
     setting.models = loadModels(readBounded(join(home, 'models.json'), configLimit))
     setting.machine = loadConfigMd(readBounded(join(home, 'config.md'), configLimit))
     setting.repo = findRepository(project.root)

@@ -2,11 +2,10 @@ import { join } from 'node:path'
 import type { ReadVerdict } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
 import { isDue, nextDue } from '../machine/due.ts'
-import { failTick, haltLoop } from '../machine/loop.ts'
 import { artifactOf } from '../machine/phases.ts'
 import type { Halt, LoopState } from '../machine/state.ts'
 import { ensureFolder, writeAtomic } from '../store/atomic.ts'
-import { commit, load, touch } from '../store/journal.ts'
+import { load, touch } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
@@ -17,19 +16,22 @@ import { setUndumpable, subreaper } from '../system/native.ts'
 import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
-import { caughtAt, isTamper, makeHalt } from './halt.ts'
+import { caughtAt, makeHalt } from './halt.ts'
 import { Interrupted } from './interrupt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
+import { setUpNotifiers } from './notify.ts'
+import { OverBudget, withinBudget } from './over-budget.ts'
 import { abandon, finished, recover } from './recover.ts'
 import type { TickReport } from './report.ts'
 import type { Scene, Search, Work } from './scene.ts'
 import { SessionFailed } from './session-failed.ts'
 import { allowedPhases, readSetting, type Setting } from './setting.ts'
+import { sessionFailed } from './steps/fail.ts'
 import { findWork } from './steps/find-work.ts'
 import { implement, type Made } from './steps/implement.ts'
 import { orchestrate } from './steps/orchestrate.ts'
-import { announceHalt, type Outcome, settle } from './steps/settle.ts'
+import { type Outcome, settle } from './steps/settle.ts'
 import { prepareSite } from './steps/site.ts'
 import { verify } from './steps/verify.ts'
 
@@ -44,6 +46,7 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   // A session of the same user could read its secrets, and write into it.
   setUndumpable()
   const setting = readSetting(places, deps.project, deps.home)
+  await setUpNotifiers(deps, setting.notify)
   const before = await recover(places, deps, setting)
   const report = await attempt({ places, deps, setting, state: before.state, scheduled: options.scheduled })
   await deps.host.emit('tick:end', {
@@ -69,6 +72,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     const when = {
       lastTickAt: state.last_tick_at,
       intervalSeconds: config.schedule.interval_seconds,
+      notBefore: state.not_before,
       now: deps.clock.now(),
     }
     if (!isDue(when)) return { ...common(places.name), outcome: 'not_due', due: nextDue(when).toISOString() }
@@ -83,6 +87,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     places,
     config,
     models: setting.models,
+    prices: setting.prices,
     machine: setting.machine,
     kept: setting.kept,
     allowed: allowedPhases(config, setting.kept),
@@ -90,6 +95,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     run,
     tick: passed.state.iteration_count + 1,
     startedAt,
+    opening: passed.state,
     ledger: new Ledger(deps.clock),
     warnings: [],
   }
@@ -138,7 +144,8 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
       halted(o, made, makeHalt('drift_detected', detail, scene.deps.clock.iso(), made.outOfScope)),
     )
   }
-  const graded = await verify({ ...o, made })
+  const graded = await withinBudget(() => verify({ ...o, made }))
+  if (graded instanceof OverBudget) return settle(halted(o, made, graded.halt))
   if (graded.halt) return settle(halted(o, made, graded.halt))
   if ('unreadable' in graded.result) {
     const detail = `verdict unreadable: ${graded.result.unreadable}`
@@ -146,18 +153,19 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   }
   const task = readTask(scene.deps.project, work.task)
   if (!task || !('phase' in task)) throw errors.noTask(work.task, 'it went away during the tick')
+  // From here on the tick itself writes to the task's folder: a recovery must not take that for tampering.
+  o.journalist.step('settle', {})
   keepArtifact(scene, work, made, graded.result)
-  const decided = await orchestrate({ ...o, task, made, graded: graded.result })
-  return settle({
-    scene,
-    state,
-    work,
-    made,
-    graded: graded.result,
-    intent: decided.intent,
-    verifySession: graded.session?.id ?? null,
-    halt: decided.session ? caughtAt(scene, decided.session) : null,
-  })
+  const { result, session: verifier, remembered } = graded
+  const decided = await withinBudget(() => orchestrate({ ...o, task, made, graded: result }))
+  const verifySession = verifier?.id ?? null
+  const ended = { scene, state, work, made, graded: result, verifySession, remembered }
+  if (decided instanceof OverBudget) {
+    const { halt } = decided
+    return settle({ ...ended, intent: { action: 'hold', reason: halt.detail }, halt })
+  }
+  const halt = decided.session ? caughtAt(scene, decided.session) : null
+  return settle({ ...ended, intent: decided.intent, halt })
 }
 
 /** On a pass the artifact becomes the task's own, under its phase's name, before anybody decides where the task goes. */
@@ -171,47 +179,7 @@ function keepArtifact({ deps }: Scene, work: Work, made: Made, graded: ReadVerdi
 function halted(o: Parameters<typeof implement>[0], made: Made, halt: Halt): Outcome {
   const { scene, state, work } = o
   const intent = { action: 'hold', reason: halt.detail } as const
-  return { scene, state, work, made, graded: null, intent, verifySession: null, halt }
-}
-
-/** A session that failed is paid for and counted as an error, not as an iteration; too many in a row halt. */
-async function sessionFailed(
-  scene: Scene,
-  state: LoopState,
-  work: Work,
-  error: SessionFailed,
-): Promise<TickReport> {
-  const { places, config, deps, run, tick, startedAt } = scene
-  const at = deps.clock.iso()
-  const spent = scene.ledger.spent()
-  const failed = failTick(state, { at, startedAt, ...spent })
-  const isTooMany = failed.consecutive_errors >= config.brakes.max_consecutive_errors
-  const halt = error.halt ?? (isTooMany ? makeHalt('human_intervention', 'harness_error', at) : null)
-  const next = halt ? haltLoop(failed, halt) : failed
-  const data = {
-    tick,
-    task: work.task,
-    phase: work.phase,
-    role: error.role,
-    why: error.failure.why,
-    spent,
-    halt,
-  }
-  commit(places, state, next, { type: 'error', run, by: 'tick', at, data, mend: isTamper(halt) })
-  if (halt) await announceHalt(scene, halt)
-  return {
-    ...common(places.name),
-    warnings: scene.warnings,
-    outcome: 'session_failed',
-    tick,
-    role: error.role,
-    task: work.task,
-    why: error.failure.why,
-    fix: error.failure.fix,
-    errorsInARow: failed.consecutive_errors,
-    halt,
-    spent,
-  }
+  return { scene, state, work, made, graded: null, intent, verifySession: null, remembered: null, halt }
 }
 
 /**

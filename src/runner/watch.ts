@@ -8,6 +8,7 @@ import type { Repository } from '../system/repository.ts'
 import { compareRepository, recordRepository } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { branchOf } from './facts.ts'
+import { requireBudget } from './over-budget.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { runSession, type SessionOutcome, type SessionSpec } from './session.ts'
 
@@ -22,8 +23,9 @@ export interface Caught {
 /** A session with what it was caught at. */
 export interface WatchedOutcome extends SessionOutcome, Caught {}
 
-/** Runs a session, watched. */
+/** Runs a session, watched; throws `OverBudget` instead of starting one when a cap is reached. */
 export async function watchedSession(spec: SessionSpec): Promise<WatchedOutcome> {
+  requireBudget(spec.scene)
   const { result, ...caught } = await watched(spec, () => runSession(spec))
   return { ...result, ...caught }
 }

@@ -4,8 +4,9 @@ import { loadModels, loadProjectConfig } from '../../src/config/project.ts'
 
 describe('config.json', () => {
   test('a project without one keeps all phases', () => {
-    expect(loadProjectConfig(null)).toEqual({ phases: null })
-    expect(loadProjectConfig('{}')).toEqual({ phases: null })
+    const nothing = { phases: null, prices: {}, notify: [] }
+    expect(loadProjectConfig(null)).toEqual(nothing)
+    expect(loadProjectConfig('{}')).toEqual(nothing)
   })
 
   test('a project may keep a subset', () => {
@@ -18,6 +19,45 @@ describe('config.json', () => {
   test('a phase that does not exist is refused', () => {
     expect(() => loadProjectConfig('{"phases":["implement","deploy"]}')).toThrow('phases[1] is "deploy"')
     expect(() => loadProjectConfig('{"phases":[]}')).toThrow('at least one phase')
+  })
+})
+
+describe('the price table', () => {
+  const load = (prices: unknown) => loadProjectConfig(JSON.stringify({ prices })).prices
+
+  test('holds dollars for a million tokens by model id, as it is written', () => {
+    const prices = { 'a/b:c': { input: 3, output: 15 }, x: { input: 0, output: 0.5, cached: 0.1 } }
+    expect(load(prices)).toEqual(prices)
+  })
+
+  test.each([
+    [{ m: { input: 1 } }, 'prices.m.output is missing'],
+    [{ m: { input: -1, output: 1 } }, 'prices.m.input is -1; allowed: US dollars for a million tokens'],
+    [{ m: { input: '1', output: 1 } }, 'prices.m.input is "1"'],
+    [
+      { m: { input: 1, output: 1, cache: 1 } },
+      'prices.m.cache is not a known key; allowed: input, output, cached',
+    ],
+    [{ m: 3 }, 'prices.m is 3; allowed: a JSON object'],
+  ])('%j is refused', (prices, message) => {
+    expect(() => load(prices)).toThrow(message)
+  })
+})
+
+describe('notify', () => {
+  test('lists notifiers with their options', () => {
+    const text = '{"notify":[{"use":"desktop"},{"use":"webhook","options":{"url":"http://x"}}]}'
+    expect(loadProjectConfig(text).notify).toEqual([
+      { use: 'desktop', options: {} },
+      { use: 'webhook', options: { url: 'http://x' } },
+    ])
+  })
+
+  test('a notifier without a name, or with a key that nothing reads, is refused', () => {
+    expect(() => loadProjectConfig('{"notify":[{}]}')).toThrow('notify[0].use is missing')
+    expect(() => loadProjectConfig('{"notify":[{"use":"x","opts":{}}]}')).toThrow(
+      'notify[0].opts is not a known key',
+    )
   })
 })
 

@@ -63,6 +63,13 @@ describe('fillTemplate', () => {
     const models = { default: 'b', models: ['a', 'b'], roles: {} }
     const { roles } = fillTemplate({ file, text, name: 'x', models }).config
     expect([roles.implement.model, roles.verify.model]).toEqual(['b', 'a'])
+    // What the template names stays; the other role gives way.
+    const named = (role: string) => {
+      const roles = { [role]: { model: 'b' } }
+      return fillTemplate({ file, text: JSON.stringify({ ...JSON.parse(text), roles }), name: 'x', models })
+    }
+    expect(named('verify').config.roles.implement.model).toBe('a')
+    expect(named('implement').config.roles.verify.model).toBe('a')
     const one = fillTemplate({ file, text, name: 'x', models: { ...models, models: ['b'] } }).config.roles
     expect([one.implement.model, one.verify.model]).toEqual([null, null])
   })

@@ -127,10 +127,14 @@ describe('the five deaths', () => {
     expect((await p.tick()).code).toBe(4)
     expect(p.state()).toMatchObject({
       halt: { reason: 'budget_exhausted' },
-      cost: { usd: 1.25, tokens: 1011, reported: true },
+      cost: { usd: 1.25, tokens: 1010, reported: true },
+      last_verdict: { pass: true, score: 0.9 },
     })
+    // The session that would have started over the cap was not started; the tick did work, and counts.
+    expect(existsSync(join(p.scenarioDir, '.ran-orchestrate-1'))).toBe(false)
+    expect(p.task().phase).toBe('implement')
     await must(approve(p))
-    expect(p.state().cost_base).toEqual({ usd: 1.25, tokens: 1011 })
+    expect(p.state().cost_base).toEqual({ usd: 1.25, tokens: 1010 })
     const again = await p.tick()
     expect(again.code).toBe(4)
     expect(p.state().iteration_count).toBe(2)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { cronPeriod, isDue, nextDue } from '../../src/machine/due.ts'
+import { cronPeriod, isDue, longestWaitMs, nextDue, waitUntil } from '../../src/machine/due.ts'
 
 const now = new Date('2026-06-22T12:00:00.000Z')
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1000).toISOString()
@@ -93,5 +93,45 @@ describe('cron', () => {
       expect(minutes % (step * hours)).toBe(0)
       expect(period.exact).toBe(minutes === step * hours)
     }
+  })
+})
+
+describe('a limit of the agent', () => {
+  const inMs = (ms: number) => new Date(now.getTime() + ms).toISOString()
+  const when = (lastTickAt: string | null, notBefore: string | null) => ({
+    lastTickAt,
+    notBefore,
+    intervalSeconds: 60,
+    now,
+  })
+
+  test('keeps a loop that would be due from ticking until it ends', () => {
+    expect(isDue(when(ago(3600), inMs(1)))).toBe(false)
+    expect(isDue(when(null, inMs(600_000)))).toBe(false)
+    expect(isDue(when(ago(3600), inMs(0)))).toBe(true)
+    expect(isDue(when(ago(3600), inMs(-1)))).toBe(true)
+    expect(isDue(when(ago(3600), null))).toBe(true)
+  })
+
+  test('the next tick is when both the limit and the interval are over', () => {
+    expect(nextDue(when(ago(3600), inMs(600_000))).toISOString()).toBe(inMs(600_000))
+    expect(nextDue(when(ago(0), inMs(5000))).toISOString()).toBe(inMs(60_000))
+    expect(nextDue(when(null, inMs(5000))).toISOString()).toBe(inMs(5000))
+  })
+
+  test('is waited for a day at most', () => {
+    expect(waitUntil(inMs(90_000), now)).toBe(inMs(90_000))
+    expect(waitUntil('2999-01-01T00:00:00Z', now)).toBe(inMs(longestWaitMs))
+  })
+
+  test('one that has passed, or that is no time, is none: the error counts', () => {
+    for (const retryAt of [undefined, '', 'soon', inMs(0), inMs(-60_000)]) {
+      expect(waitUntil(retryAt, now)).toBeNull()
+    }
+  })
+
+  test('one that is further off than any wait was written by a clock that was set back since', () => {
+    expect(isDue(when(ago(3600), inMs(longestWaitMs)))).toBe(false)
+    expect(isDue(when(ago(3600), inMs(longestWaitMs + 1)))).toBe(true)
   })
 })

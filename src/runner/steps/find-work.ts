@@ -4,6 +4,7 @@ import { audit } from '../../machine/audit.ts'
 import { decideClaim } from '../../machine/claim.ts'
 import { claimTask } from '../../machine/loop.ts'
 import { countModels } from '../../machine/models.ts'
+import { applyTransition } from '../../machine/phases.ts'
 import type { LoopState } from '../../machine/state.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { readBounded } from '../../store/atomic.ts'
@@ -11,8 +12,9 @@ import { gatherAudit } from '../../store/audit-facts.ts'
 import { commit, peek } from '../../store/journal.ts'
 import { loopPlaces } from '../../store/layout.ts'
 import { listLoops } from '../../store/loops.ts'
-import { createTask, listTasks, readTask, taskName, withTasks } from '../../store/tasks.ts'
+import { createTask, listTasks, readTask, taskName, withTasks, writeTask } from '../../store/tasks.ts'
 import type { Search, Work } from '../scene.ts'
+import { SourceTools } from '../source-tools.ts'
 
 const fileLimit = 4 << 20
 
@@ -33,7 +35,11 @@ export async function findWork(scene: Search, state: LoopState): Promise<Found> 
     passed.push(claimed.passed)
     state = claimed.state
   }
-  for (const item of await candidates(scene)) {
+  for (const item of await candidates(scene, state)) {
+    if ('close' in item) {
+      await close(scene, item)
+      continue
+    }
     const name = await taskFor(scene, item)
     if (name === null || passed.some((other) => other.task === name)) continue
     const claimed = await claim(scene, state, name)
@@ -44,17 +50,28 @@ export async function findWork(scene: Search, state: LoopState): Promise<Found> 
   return { work: null, state, passed }
 }
 
-async function candidates({ deps, places, config, allowed, kept, models }: Search): Promise<WorkItem[]> {
+async function candidates(scene: Search, state: LoopState): Promise<WorkItem[]> {
+  const { deps, places, config, allowed, kept, models } = scene
   const { kind, task, area, options } = config.work_source
   const { project } = deps
-  const tasks = listTasks(project).tracked.map(({ task, phase, claimed_by, origin, created_at }) => ({
-    task,
-    phase,
-    claimed_by,
-    origin,
-    created_at,
-  }))
-  return deps.host.find(kind, options, {
+  const tasks = listTasks(project).tracked.map(
+    ({ task, phase, claimed_by, blocked_reason, design_ref, origin, created_at }) => ({
+      task,
+      phase,
+      claimed_by,
+      blocked_reason,
+      design_ref,
+      origin,
+      created_at,
+    }),
+  )
+  await using tools = new SourceTools(scene, state)
+  const { run, runOnBase, baseFiles, unmerged } = tools
+  return await deps.host.find(kind, options, {
+    run,
+    runOnBase,
+    baseFiles,
+    unmerged,
     loop: places.name,
     project: project.root,
     log: deps.progress,
@@ -66,6 +83,23 @@ async function candidates({ deps, places, config, allowed, kept, models }: Searc
     audit: async () =>
       audit(gatherAudit({ project, kept, modelCount: countModels(models), now: deps.clock.now() })),
     readProjectFile: async (path) => readInside(project.root, path),
+  })
+}
+
+/** Puts aside a task that its source no longer asks for, unless somebody works on it. People decide what becomes of it. */
+async function close(
+  scene: Search,
+  { task: name, close: reason }: { task: string; close: string },
+): Promise<void> {
+  const { deps, places } = scene
+  await withTasks(deps.project, () => {
+    const task = readTask(deps.project, name)
+    if (!task || !('phase' in task) || task.origin.kind !== 'source' || task.claimed_by !== null) return
+    if (task.phase === 'complete' || task.phase === 'human_intervention') return
+    if (otherClaims(scene).some((other) => other.current_task === name && other.status !== 'complete')) return
+    const step = { actor: `loop:${places.name}`, at: deps.clock.iso(), session: null, model: null }
+    const next = { ...step, to: 'human_intervention' as const, note: reason, blocked: reason }
+    writeTask(deps.project, applyTransition(task, next))
   })
 }
 
@@ -81,7 +115,10 @@ function readInside(root: string, path: string): string | null {
 }
 
 /** The open task of an item, made when there is none yet; null when the item's task is finished or unknown. */
-async function taskFor({ deps, allowed }: Search, item: WorkItem): Promise<string | null> {
+async function taskFor(
+  { deps, allowed }: Search,
+  item: Exclude<WorkItem, { close: string }>,
+): Promise<string | null> {
   if ('task' in item) return item.task
   return withTasks(deps.project, () => {
     const { tracked, names } = listTasks(deps.project)

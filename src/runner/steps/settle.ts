@@ -11,7 +11,10 @@ import { writeAtomic } from '../../store/atomic.ts'
 import { commit } from '../../store/journal.ts'
 import { collectGarbage, outputFile } from '../../store/outputs.ts'
 import { readTask, withTasks, writeTask } from '../../store/tasks.ts'
+import { quoteArgument } from '../../system/repository.ts'
+import { branchOf } from '../facts.ts'
 import { isTamper, makeHalt } from '../halt.ts'
+import type { Remembered } from '../remembered.ts'
 import type { TickReport } from '../report.ts'
 import type { Scene, Work } from '../scene.ts'
 import type { Made } from './implement.ts'
@@ -26,6 +29,8 @@ export interface Outcome {
   graded: ReadVerdict | null
   intent: Intent
   verifySession: string | null
+  /** What the verifiers want to keep. */
+  remembered: Remembered | null
   /** A halt that the tick itself found: drift, tampering, an unreadable verdict. */
   halt: Halt | null
 }
@@ -56,6 +61,7 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     )
     return { ...next, state }
   })
+  outcome.remembered?.write(graded?.verdict.pass === true)
   if (existsSync(places.pauseRequest)) rmSync(places.pauseRequest, { force: true })
   scene.warnings.push(...collectGarbage(places, config.outputs.retention))
   const { halt, status } = closing.state
@@ -67,7 +73,7 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
       verdict: graded.verdict,
     })
   }
-  if (closing.to === 'complete') await deps.host.emit('complete', { loop: places.name, task: work.task })
+  if (closing.to === 'complete') await deps.host.emit('complete', doneWith(scene, work))
   if (halt) await announceHalt(scene, halt)
   return {
     loop: places.name,
@@ -86,6 +92,13 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
   }
 }
 
+function doneWith({ places, deps, config, repo }: Scene, { task }: Work) {
+  const project = deps.project.root
+  const isOwn = config.blast_radius.worktree && repo !== null
+  const fix = isOwn ? `git -C ${quoteArgument(project)} merge ${branchOf(places.name)}` : ''
+  return { loop: places.name, project, task, fix }
+}
+
 /** Tells whoever listens that the loop stopped, with what a person types next. */
 export async function announceHalt(
   { deps, places }: Pick<Scene, 'deps' | 'places'>,
@@ -93,6 +106,7 @@ export async function announceHalt(
 ): Promise<void> {
   await deps.host.emit('halt', {
     loop: places.name,
+    project: deps.project.root,
     reason: halt.reason,
     detail: halt.detail,
     haltId: halt.id,

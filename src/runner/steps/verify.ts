@@ -6,11 +6,11 @@ import { readTask } from '../../store/tasks.ts'
 import { sessionEnv } from '../../system/environment.ts'
 import { exec } from '../../system/exec.ts'
 import { maskSecrets } from '../../system/hygiene.ts'
-import { snapshot } from '../../system/snapshot.ts'
-import { restoreWorktree } from '../../system/worktree.ts'
 import { contain } from '../containment.ts'
 import { caughtAt } from '../halt.ts'
 import type { Journalist } from '../journalist.ts'
+import { LaidBase } from '../laid-base.ts'
+import { type Recall, Remembered } from '../remembered.ts'
 import type { Scene, Site, Work } from '../scene.ts'
 import { SessionFailed } from '../session-failed.ts'
 import { type WatchedOutcome, watched, watchedSession } from '../watch.ts'
@@ -25,6 +25,8 @@ export interface Graded {
   session: WatchedOutcome | null
   /** The halt for what a verifier was caught at. */
   halt: Halt | null
+  /** What the verifiers want to keep; to be written when the tick has settled. */
+  remembered: Remembered | null
 }
 
 /** Grades what was made: by rule where nothing was, else by each verifier in order until one that is free fails. */
@@ -36,19 +38,26 @@ export async function verify(o: {
   journalist: Journalist
 }): Promise<Graded> {
   const ruled = byRule(o.work, o.made)
-  if (ruled) return { result: ruled, session: null, halt: null }
-  o.scene.deps.progress(`tick ${o.scene.tick}: verify`)
-  const { ctx, spent } = contextOf(o)
+  if (ruled) return { result: ruled, session: null, halt: null, remembered: null }
+  const { host, progress } = o.scene.deps
+  progress(`tick ${o.scene.tick}: verify`)
+  const remembered = new Remembered(o.scene, o.site)
+  const base = new LaidBase(o.scene, o.site, o.made)
+  const { contextFor, spent } = contexts(o, base)
   const read: ReadVerdict[] = []
-  for (const { use, options } of o.scene.config.verifiers) {
-    const result = await o.scene.deps.host.verify(use, options ?? {}, ctx)
-    if ('unreadable' in result) return { result, ...spent() }
-    read.push(result)
-    if (!result.verdict.pass && o.scene.deps.host.isFree(use)) break
-    if (spent().halt) break
+  try {
+    for (const { use, options } of o.scene.config.verifiers) {
+      const result = await host.verify(use, options ?? {}, contextFor(remembered.of(use, options)))
+      if ('unreadable' in result) return { result, ...spent(), remembered }
+      read.push(result)
+      if (!result.verdict.pass && host.isFree(use)) break
+      if (spent().halt) break
+    }
+  } finally {
+    // A verifier only looks; and what it looked with must not stay in the session's work.
+    await base.away()
   }
-  await putBack(o)
-  return { result: combineVerdicts(read), ...spent() }
+  return { result: combineVerdicts(read), ...spent(), remembered }
 }
 
 /** What needs no session to be judged. */
@@ -67,13 +76,13 @@ function byRule(work: Work, made: Made): ReadVerdict | null {
   return null
 }
 
-function contextOf({ scene, site, work, made, journalist }: Parameters<typeof verify>[0]) {
+function contexts({ scene, site, work, made, journalist }: Parameters<typeof verify>[0], base: LaidBase) {
   const { deps, places, config } = scene
   const mask = maskSecrets(deps.env)
   let session: WatchedOutcome | null = null
   let halt: Halt | null = null
   const task = readTask(deps.project, work.task)
-  const ctx: VerifyContext = {
+  const ctx: Omit<VerifyContext, 'memory' | 'remember'> = {
     loop: places.name,
     project: deps.project.root,
     log: deps.progress,
@@ -89,6 +98,7 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
     diff: made.diff,
     readVerdict,
     async session(role) {
+      await base.away()
       const values = { artifact_content: made.artifact, diff: made.diff }
       session = await watchedSession({ scene, site, work, role, values, hint: '', journalist })
       halt ??= caughtAt(scene, session)
@@ -97,6 +107,7 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
     },
     // The program is a person's, but the code that it tests is the agent's.
     async run(argv, options) {
+      await base.lay(options?.fromBase ?? [])
       const spec = { scene, site, work, role: 'verify', journalist } as const
       const env = sessionEnv({
         env: deps.env,
@@ -117,18 +128,21 @@ function contextOf({ scene, site, work, made, journalist }: Parameters<typeof ve
       )
       halt ??= caughtAt(scene, caught)
       const output = mask([result.stdout, result.stderr].filter((text) => text !== '').join('\n'))
-      return { exitCode: result.exitCode, output, timedOut: result.ended === 'timeout' }
+      const { exitCode, seconds } = result
+      return {
+        exitCode,
+        output,
+        stdout: mask(result.stdout),
+        seconds,
+        timedOut: result.ended === 'timeout',
+      }
     },
+    hasBase: base.isPossible,
   }
-  return { ctx, spent: () => ({ session, halt }) }
-}
-
-/** A verifier only looks: what it changed in the worktree is taken back, so that it never reaches a commit. */
-async function putBack({ scene, site, made }: Parameters<typeof verify>[0]): Promise<void> {
-  const { repo } = scene
-  if (!repo || site.kind !== 'worktree' || !made.result) return
-  await using now = await snapshot({ repo, worktree: site.root, persist: false })
-  if (now.tree === made.tree) return
-  await restoreWorktree({ repo, worktree: site.root, commit: made.result })
-  scene.warnings.push('the verifier changed files in the worktree; they were put back')
+  const contextFor = ({ values, keep }: Recall): VerifyContext => ({
+    ...ctx,
+    memory: values,
+    remember: async (kept, options) => keep(kept, options?.ifPassed === true),
+  })
+  return { contextFor, spent: () => ({ session, halt }) }
 }

@@ -1,0 +1,38 @@
+// Every point of three whole ticks: bun test/crash/full.ts [first|later|recovering]. Says how many were tried and how many failed.
+import { availableParallelism } from 'node:os'
+import { listPoints, type Tried, tryPoint } from './faults.ts'
+import { beginnings, type Lab, labBefore } from './lab.ts'
+import { nameOf } from './points.ts'
+
+const only = process.argv[2]
+const started = Date.now()
+let tried = 0
+let missed = 0
+let failed = 0
+for (const name of beginnings) {
+  if (only && only !== name) continue
+  const labs = await Promise.all(Array.from({ length: availableParallelism() }, () => labBefore(name)))
+  const [lab] = labs
+  if (!lab) throw new Error('no lab')
+  const points = await listPoints(lab)
+  console.log(`${name} tick: ${points.length} points`)
+  const work = async (own: Lab) => {
+    for (let point = points.shift(); point; point = points.shift()) report(await tryPoint(own, point))
+  }
+  await Promise.all(labs.map(work))
+  for (const own of labs) own[Symbol.dispose]()
+}
+const minutes = ((Date.now() - started) / 60_000).toFixed(1)
+console.log(`${tried} points tried (${missed} calls did not come up), ${failed} failed, ${minutes} min`)
+process.exitCode = failed === 0 ? 0 : 1
+
+function report({ point, reached, problems }: Tried): void {
+  tried += 1
+  if (!reached) missed += 1
+  if (problems.length > 0) {
+    failed += 1
+    console.log(`FAILED ${nameOf(point)}\n  ${problems.join('\n  ')}`)
+  }
+  if (tried % 250 === 0)
+    console.log(`${tried} tried, ${failed} failed, ${Math.round((Date.now() - started) / 1000)} s`)
+}
