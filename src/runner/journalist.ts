@@ -2,13 +2,12 @@ import type { Role } from '../api/harness.ts'
 import type { LoopState } from '../machine/state.ts'
 import { clearRun, type RunRecord, writeRun } from '../store/run.ts'
 import { identifySelf } from '../system/process.ts'
-import type { BrakeRecord } from './brakewire.ts'
 import type { Scene, Site, Work } from './scene.ts'
 
 /** Keeps run.json true while sessions run, so that a tick that dies can be cleaned up after and charged. */
 export interface Journalist {
   /** Writes what is about to happen, before it happens. */
-  step(step: RunRecord['step'], brakes: BrakeRecord): void
+  step(step: RunRecord['step'], before: Pick<RunRecord, 'brakes' | 'repository'>): void
   /** Adds the process of a session that has just started. */
   spawned(role: Role, who: { pid: number; group: number; start: string }): void
   /** Adds what the tick's sessions have cost so far. */
@@ -34,6 +33,7 @@ export function journalist(o: { scene: Scene; state: LoopState; work: Work; site
     state_seq: state.seq,
     before: { head: site.start, verified_sha: state.verified_sha, base_sha: state.base_sha },
     brakes: {},
+    repository: null,
     usage: scene.ledger.usage(),
   }
   const write = (change: Partial<RunRecord>) => {
@@ -41,7 +41,7 @@ export function journalist(o: { scene: Scene; state: LoopState; work: Work; site
     writeRun(scene.places, record)
   }
   return {
-    step: (step, brakes) => write({ step, brakes, session: null }),
+    step: (step, before) => write({ step, ...before, session: null }),
     // Only these: a record with anything else in it would not be believed when it is read again.
     spawned: (_role, { pid, group, start }) => write({ session: { pid, group, start } }),
     charged: () => write({ session: null, usage: scene.ledger.usage() }),

@@ -3,12 +3,14 @@ import { abandonTick, haltLoop } from '../machine/loop.ts'
 import type { LoopState } from '../machine/state.ts'
 import { commit, completeAhead, load, readLog } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
 import { clearRun, type RunRecord, readRun } from '../store/run.ts'
 import { sweepTemps } from '../store/sweep.ts'
 import { writeTask } from '../store/tasks.ts'
 import { sweepPrivateGits } from '../system/private.ts'
 import { endTree, findByEnv } from '../system/process.ts'
 import { killTree } from '../system/tree.ts'
+import { compareRepository, recordRepository } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
@@ -16,6 +18,7 @@ import { makeHalt } from './halt.ts'
 import { park } from './park.ts'
 import type { Setting } from './setting.ts'
 import { announceHalt } from './steps/settle.ts'
+import { watchOptions } from './watch.ts'
 
 const graceMs = 3000
 const defaultErrorLimit = 3
@@ -44,8 +47,7 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
   if (!run) return { state: loaded.state, note }
   sweepPrivateGits()
   if ('problem' in run) {
-    clearRun(places)
-    return { state: loaded.state, note: `run.json was not readable (${run.problem}) and was removed` }
+    return unreadable(places, deps, loaded.state, run.problem)
   }
   await endOrphans(run)
   removeTemporary(run.run)
@@ -78,13 +80,14 @@ export async function abandon(o: {
   setting: Pick<Setting, 'repo' | 'config'>
   state: LoopState
   run: RunRecord
-  /** Told to stop, rather than dead: neither counted nor compared. */
+  /** Told to stop, rather than dead: not counted. */
   interrupted?: boolean
   /** What ended it, where that is known. */
   cause?: string
 }): Promise<Recovered> {
   const { places, deps, setting, run } = o
   const at = deps.clock.iso()
+  const changed = await caughtSince(o)
   const kept = await parkWork(o, at)
   const state = abandonTick(o.state, {
     at,
@@ -94,11 +97,9 @@ export async function abandon(o: {
     reported: run.usage.unreported === 0 && run.session === null,
     counted: o.interrupted !== true,
   })
-  const wasAlone = o.interrupted === true || run.step === 'settle'
-  const changed = wasAlone ? [] : changedBrakes(run.brakes, nowBrakes(o))
   const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
   const halt =
-    run.brakes && changed.length > 0
+    changed.length > 0
       ? makeHalt('drift_detected', `tamper:${changed[0]}`, at, changed)
       : state.incomplete_ticks >= limit
         ? makeHalt('human_intervention', 'repeated_crash', at)
@@ -122,6 +123,34 @@ export async function abandon(o: {
     state: written,
     note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}`,
   }
+}
+
+/** Every write of run.json is whole, so one that cannot be read is somebody's doing. */
+async function unreadable(places: LoopPlaces, deps: Deps, state: LoopState, why: string): Promise<Recovered> {
+  const at = deps.clock.iso()
+  const note = `run.json was not readable (${why}); what the last tick did is not known`
+  clearRun(places)
+  if (state.status !== 'running') return { state, note }
+  const halt = makeHalt('drift_detected', 'tamper:run.json', at, ['run.json'])
+  const entry = { type: 'halt', run: null, by: 'recovery', at, data: { ...halt } }
+  const next = commit(places, state, haltLoop(state, halt), entry)
+  await announceHalt({ deps, places }, halt)
+  return { state: next, note }
+}
+
+/** What a session that was cut short had changed by then of what it must leave alone. */
+async function caughtSince(o: Parameters<typeof abandon>[0]): Promise<string[]> {
+  const { run, setting, places, deps } = o
+  // Automaton itself was writing then, and no session was running.
+  if (run.step === 'settle') return []
+  const changed = changedBrakes(run.brakes, nowBrakes(o))
+  const { repo, config } = setting
+  if (!repo || !config || !run.repository) return changed
+  const options = watchOptions({ repo, places, config, verified: run.before.head })
+  const now = await recordRepository(options)
+  // Whatever other loops did since then is their own.
+  const busyLoops = listLoops(deps.project).filter((name) => name !== places.name)
+  return [...changed, ...(await compareRepository(run.repository, now, { ...options, busyLoops }))]
 }
 
 function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {

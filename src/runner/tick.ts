@@ -154,7 +154,7 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   const task = readTask(scene.deps.project, work.task)
   if (!task || !('phase' in task)) throw errors.noTask(work.task, 'it went away during the tick')
   // From here on the tick itself writes to the task's folder: a recovery must not take that for tampering.
-  o.journalist.step('settle', {})
+  o.journalist.step('settle', { brakes: {}, repository: null })
   keepArtifact(scene, work, made, graded.result)
   const { result, session: verifier, remembered } = graded
   const decided = await withinBudget(() => orchestrate({ ...o, task, made, graded: result }))

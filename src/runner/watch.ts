@@ -1,11 +1,12 @@
+import type { LoopConfig } from '../machine/config.ts'
 import { peek } from '../store/journal.ts'
-import { loopPlaces } from '../store/layout.ts'
+import { type LoopPlaces, loopPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { together } from '../system/git.ts'
 import { changedPrimary, primaryRecord } from '../system/primary.ts'
 import type { Repository } from '../system/repository.ts'
-import { compareRepository, recordRepository } from '../system/tripwire.ts'
+import { compareRepository, recordRepository, type WatchOptions } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { branchOf } from './facts.ts'
 import { requireBudget } from './over-budget.ts'
@@ -38,7 +39,7 @@ export async function watched<T>(
   const { scene, site, work, role } = spec
   const brakes = readBrakes(scene, work)
   const repository = scene.repo ? await watchRepository(scene, scene.repo, site) : null
-  spec.journalist.step(role, brakes)
+  spec.journalist.step(role, { brakes, repository: repository?.before ?? null })
   const result = await run()
   const changed = changedBrakes(brakes, readBrakes(scene, work))
   const found = (await repository?.look()) ?? { tamper: [], primary: [] }
@@ -50,22 +51,33 @@ function readBrakes({ places, deps }: Scene, work: Work) {
   return recordBrakes({ places, project: deps.project, home: deps.home, task: work.task })
 }
 
+/** What is watched in a repository around the sessions of a loop. */
+export function watchOptions(o: {
+  repo: Repository
+  places: LoopPlaces
+  config: LoopConfig
+  verified: string | null
+}): WatchOptions {
+  return {
+    repo: o.repo,
+    worktree: o.config.blast_radius.worktree ? o.places.worktree : null,
+    branch: branchOf(o.places.name),
+    baseBranch: o.config.blast_radius.base_branch,
+    verified: o.verified,
+  }
+}
+
 /** Records the repository now; `look` tells what changed since. */
 async function watchRepository(scene: Scene, repo: Repository, site: Site) {
   const isWorktree = site.kind === 'worktree'
-  const options = {
-    repo,
-    worktree: isWorktree ? scene.places.worktree : null,
-    branch: branchOf(scene.places.name),
-    baseBranch: scene.config.blast_radius.base_branch,
-    verified: site.start,
-  }
+  const options = watchOptions({ repo, places: scene.places, config: scene.config, verified: site.start })
   const loops = otherLoops(scene)
   const [before, primary] = await together([
     recordRepository(options),
     isWorktree ? primaryRecord(repo) : null,
   ])
   return {
+    before,
     async look() {
       const [after, now] = await together([
         recordRepository(options),

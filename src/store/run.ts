@@ -4,6 +4,7 @@ import * as v from 'valibot'
 import type { Phase } from '../api/work.ts'
 import { errors } from '../errors.ts'
 import type { ProcessIdentity } from '../system/process.ts'
+import type { RepositoryRecord } from '../system/tripwire.ts'
 import { plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
 import type { LoopPlaces } from './layout.ts'
 import { firstIssue, RunRecordSchema } from './schema.ts'
@@ -29,6 +30,8 @@ export interface RunRecord {
   before: { head: string | null; verified_sha: string | null; base_sha: string | null }
   /** Hashes of what sessions must not touch, by name. */
   brakes: Record<string, string>
+  /** The repository's refs, settings and hooks before the step; null without git. */
+  repository: RepositoryRecord | null
   /** Spent so far; `unreported` counts the sessions that did not say what they cost. */
   usage: { usd: number | null; tokens: number; unreported: number }
 }

@@ -114,6 +114,18 @@ export const RunRecordSchema = v.strictObject({
   state_seq: count,
   before: v.strictObject({ head: maybe, verified_sha: maybe, base_sha: maybe }),
   brakes: v.record(text, text),
+  repository: v.optional(
+    v.nullable(
+      v.object({
+        head: v.object({ branch: maybe, commit: maybe }),
+        refs: v.nullable(v.record(text, text)),
+        settings: v.nullable(v.record(text, text)),
+        files: v.record(text, text),
+        logLines: count,
+      }),
+    ),
+    null,
+  ),
   usage: v.strictObject({ usd: v.nullable(amount), tokens: amount, unreported: count }),
 })
 

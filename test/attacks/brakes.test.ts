@@ -281,6 +281,42 @@ describe('a session that edits what people decide is caught, and nothing of it c
     })
   })
 
+  test.each([
+    [
+      'KILL',
+      'a hook',
+      'echo x > "$(git rev-parse --git-common-dir)/hooks/post-merge"',
+      'tamper:hooks/post-merge',
+    ],
+    [
+      'TERM',
+      'a hook',
+      'echo x > "$(git rev-parse --git-common-dir)/hooks/post-merge"',
+      'tamper:hooks/post-merge',
+    ],
+    [
+      'TERM',
+      'a brake',
+      `sed -i 's/"max_iterations": [0-9]*/"max_iterations": 999/' ../loop.json`,
+      'tamper:loop.json',
+    ],
+    [
+      'KILL',
+      'run.json',
+      `until grep -q '"group"' ../run.json; do :; done; echo "{}" > ../run.json`,
+      'tamper:run.json',
+    ],
+  ])(
+    'a session that ends its tick with SIG%s after it changed %s is caught (S10, S14)',
+    async (signal, _what, change, detail) => {
+      using p = await makeTarget({ scenario: { implement: `${change}; kill -${signal} $PPID; sleep 30` } })
+      expect((await p.tick()).code).not.toBe(0)
+      p.script({ implement: honest.implement ?? '' })
+      expect((await p.tick()).code).toBeGreaterThan(2)
+      expect(p.state()).toMatchObject({ status: 'halted', halt: { detail }, iteration_count: 0 })
+    },
+  )
+
   test('so is the code that a verifier’s command runs: it may change no brake and approve nothing (S1, S5, S10)', async () => {
     const check = [
       '#!/bin/sh',

@@ -24,7 +24,7 @@ function pretendTick(s: Scratch, loop: string): void {
     started_at: new Date().toISOString(),
     state_seq: 1,
     before: { head: null, verified_sha: null, base_sha: null },
-    brakes: {},
+    brakes: {}, repository: null,
     usage: { usd: 0, tokens: 0, unreported: 0 },
   })
 }

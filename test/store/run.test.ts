@@ -18,6 +18,7 @@ const record: RunRecord = {
   state_seq: 3,
   before: { head: 'a1', verified_sha: null, base_sha: 'a0' },
   brakes: { 'loop.json': 'hash' },
+  repository: null,
   usage: { usd: 0.5, tokens: 100, unreported: 0 },
 }
 
