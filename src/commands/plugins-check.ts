@@ -50,7 +50,7 @@ export async function checkPlugin(app: App, typed: string): Promise<CheckReport>
   try {
     return await check(user, log, failures)
   } finally {
-    user.process.close()
+    user.child.close()
   }
 }
 
@@ -59,21 +59,21 @@ async function check(
   log: (line: string) => void,
   failures: string[],
 ): Promise<CheckReport> {
-  const { name } = await user.process.load()
-  const { names, contract } = await user.process.tests()
+  const { name } = await user.child.load()
+  const { names, contract } = await user.child.tests()
   const host = createHost({ builtins: [], loaded: [{ ...user, problem: null }], log })
   const options = contract.options ?? {}
   const made = await user.plugin.setup({ options })
   const subject = { host, name, options }
   const suites: [suite: string, checks: Check[]][] = []
   if (made.source) suites.push(['source', sourceChecks(subject)])
-  if (made.verifier) suites.push(['verifier', verifierChecks(subject)])
+  if (made.verifier) suites.push(['verifier', verifierChecks({ ...subject, goodRun: contract.goodRun })])
   if (made.harness) suites.push(['harness', harnessChecks({ ...subject, goodRun: contract.goodRun })])
   if (made.scheduler) suites.push(['scheduler', schedulerChecks(subject)])
   if (Object.keys(made.hooks ?? {}).length > 0) suites.push(['hooks', hookChecks({ tell })])
   if (suites.length === 0)
     throw errors.pluginFailed(name, 'setup', 'it returned no role and no hook', undefined, user.fix)
-  suites.push(['test', names.map((test) => ({ name: test, run: () => user.process.test(test) }))])
+  suites.push(['test', names.map((test) => ({ name: test, run: () => user.child.test(test) }))])
   const checks: Checked[] = []
   for (const [suite, list] of suites)
     for (const one of list) checks.push({ suite, name: one.name, ...(await outcome(one)) })

@@ -83,14 +83,14 @@ async function introduce(
   file: PluginFile,
   found: TrustRecord,
 ): Promise<{ record: TrustRecord; problem: TrustReport['problem'] }> {
-  const { process } = userPlugin({ ...app.pluginPlaces(), file, found })
+  const { child } = userPlugin({ ...app.pluginPlaces(), file, found })
   try {
-    const { name, role, needsOptions } = await process.load()
+    const { name, role, needsOptions } = await child.load()
     return { record: { ...found, name, role: role ?? null, needs_options: needsOptions }, problem: null }
   } catch (error) {
     if (!(error instanceof AutomatonError)) throw error
     return { record: found, problem: { message: error.message, fix: error.fix } }
   } finally {
-    process.close()
+    child.close()
   }
 }

@@ -25,14 +25,14 @@ export async function brokenPlugins(app: App): Promise<Map<string, { message: st
   const found = new Map<string, { message: string; fix: string }>()
   const all = loadUserPlugins(app.pluginPlaces())
   await Promise.all(
-    all.map(async ({ process, origin }) => {
+    all.map(async ({ child, origin }) => {
       try {
-        await process.load()
+        await child.load()
       } catch (error) {
         if (!(error instanceof AutomatonError)) throw error
         found.set(origin, { message: error.message, fix: error.fix })
       } finally {
-        process.close()
+        child.close()
       }
     }),
   )

@@ -30,9 +30,17 @@ export function runPluginProcess(): void {
       const value = await run()
       // One turn later, so that what fails right behind the answer still counts as this call's.
       await Bun.sleep(2)
-      channel.send({ kind: 'answer', id, value })
+      answer(id, value)
     } catch (error) {
       channel.send({ kind: 'failure', id, error: wireError(error, lender) })
+    }
+  }
+
+  function answer(id: number, value: unknown): void {
+    try {
+      channel.send({ kind: 'answer', id, value })
+    } catch (error) {
+      throw new Error(`its answer cannot be handed over: ${messageOf(error)}`)
     }
   }
 }

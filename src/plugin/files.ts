@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { basename, join, sep } from 'node:path'
 
 /** A user's plugin as it lies on the disk. */
 export interface PluginFile {
@@ -57,10 +57,4 @@ function describe(file: string, stem: string): PluginFile {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
-}
-
-/** The plugin folder that a plugin lies in. */
-export function folderOf({ file, stem }: PluginFile): string {
-  const folder = dirname(file)
-  return basename(file).startsWith('index.') && basename(folder) === stem ? dirname(folder) : folder
 }

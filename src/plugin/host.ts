@@ -194,15 +194,21 @@ export function createHost(input: HostInput): Host {
   async function tell<E extends keyof HookEvents>(entry: Entry, event: E, payload: HookEvents[E]) {
     const site = entry.site(`hook ${event}`)
     const { hook: limitMs } = limitsOf(entry)
-    try {
-      for (const { hooks } of await entry.listeners(limitsOf(entry))) {
+    const orLog = async (run: () => Promise<unknown>) => {
+      try {
+        return await run()
+      } catch (error) {
+        input.log(error instanceof Error ? error.message : String(error))
+      }
+    }
+    await orLog(async () => {
+      const told = (await entry.listeners(limitsOf(entry))).map(({ hooks }) => {
         const hook = hooks?.[event]
         // A copy each: hooks observe, and what one changes no one else sees.
         const run = () => hook?.call(hooks, structuredClone(payload))
-        if (hook) await callPlugin({ site, limitMs, run })
-      }
-    } catch (error) {
-      input.log(error instanceof Error ? error.message : String(error))
-    }
+        return hook && orLog(() => callPlugin({ site, limitMs, run }))
+      })
+      await Promise.all(told)
+    })
   }
 }

@@ -26,7 +26,7 @@ export interface LoaderOptions {
 export interface UserPlugin extends LoadedPlugin {
   source: PluginFile
   remote: true
-  process: RemotePlugin
+  child: RemotePlugin
   fix: string
 }
 
@@ -64,7 +64,7 @@ export function userPlugin(
   const name = guess.name ?? file.stem
   const fix = `automaton plugins check ${shown(file.file)}`
   const limits = limitsOf(o.env)
-  const process = new RemotePlugin({
+  const child = new RemotePlugin({
     argv: [...o.self, 'plugin-process'],
     cwd: o.cwd,
     env: childEnv(o.env),
@@ -78,13 +78,13 @@ export function userPlugin(
     ...(guess.role ? { role: guess.role } : {}),
     ...(found?.needs_options ? { needsOptions: true } : {}),
     setup: async ({ options }) => {
-      const said = await process.load()
-      if (said.name === name && said.role === (found?.role ?? null)) return process.setUp(options)
+      const said = await child.load()
+      if (said.name === name && said.role === (found?.role ?? null)) return child.setUp(options)
       const why = `it calls itself ${said.role ?? 'plugin'} "${said.name}", which it did not when it was trusted`
       throw errors.pluginFailed(name, 'shape', why, undefined, trustCommand(file))
     },
   }
-  return { plugin, origin: file.file, source: file, remote: true, process, fix, problem: problemOf(o, name) }
+  return { plugin, origin: file.file, source: file, remote: true, child, fix, problem: problemOf(o, name) }
 }
 
 /** The command that trusts a plugin as it is now. */
@@ -120,7 +120,9 @@ function distrusted(
   { stage, why }: { stage: string; why: string },
 ): AutomatonError {
   const reason = stage === 'trust' && distrust ? `${why}: ${distrust}` : why
-  return errors.pluginFailed(name, stage, `${reason} (${file.file})`, undefined, trustCommand(file))
+  const trust = trustCommand(file)
+  const fix = stage === 'trust' ? trust : `put it right, then: ${trust}`
+  return errors.pluginFailed(name, stage, `${reason} (${file.file})`, undefined, fix)
 }
 
 /** What a plugin's process sees: what automaton sees, but for what could load other code into it. */

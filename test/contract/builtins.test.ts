@@ -2,29 +2,28 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { builtinPlugins } from '../../plugins/index.ts'
+import { goodRuns } from './good-runs.ts'
 import { harnessContract } from './harness.ts'
 import { sourceContract } from './source.ts'
 import { verifierContract } from './verifier.ts'
 
-const openCodeRun = [
-  '{"type":"step_start","sessionID":"ses_1","part":{}}',
-  '{"type":"text","sessionID":"ses_1","part":{"text":"Done."}}',
-  '{"type":"step_finish","sessionID":"ses_1","part":{"reason":"stop","tokens":{"total":10},"cost":0.1}}',
-].join('\n')
-
 const harnesses: Record<string, { options?: unknown; goodRun: string }> = {
+  ...Object.fromEntries(Object.entries(goodRuns).map(([name, goodRun]) => [name, { goodRun }])),
   command: { options: { command: ['agent', '--model', '{model}', '{prompt_content}'] }, goodRun: 'Done.\n' },
-  opencode: { goodRun: openCodeRun },
 }
-const verifierOptions: Record<string, unknown> = { command: { commands: ['npm', 'test'] } }
+const sourceOptions: Record<string, unknown> = { ci: { commands: ['ci'] }, command: { command: ['tracker'] } }
+const verifierOptions: Record<string, unknown> = {
+  command: { commands: ['npm', 'test'] },
+  metric: { command: ['measure'], direction: 'up', target: 10, from: 0 },
+}
 
 for (const plugin of builtinPlugins) {
   switch (plugin.role) {
     case 'source':
-      sourceContract(plugin)
+      sourceContract(plugin, sourceOptions[plugin.name])
       break
     case 'verifier':
-      verifierContract(plugin, verifierOptions[plugin.name])
+      verifierContract(plugin, verifierOptions[plugin.name], plugin.name === 'metric' ? '10' : '')
       break
     case 'harness': {
       const known = harnesses[plugin.name]
@@ -42,11 +41,26 @@ describe('the built-in plugins', () => {
     expect(builtinPlugins.map(({ role, name }) => `${role}:${name}`)).toEqual([
       'source:audit',
       'source:backlog',
+      'source:ci',
+      'source:command',
       'source:single',
       'verifier:command',
+      'verifier:metric',
       'verifier:session',
+      'harness:aider',
+      'harness:amp',
+      'harness:claude',
+      'harness:codex',
       'harness:command',
+      'harness:copilot',
+      'harness:cursor',
+      'harness:gemini',
+      'harness:goose',
       'harness:opencode',
+      'harness:qwen',
+      'hooks:command',
+      'hooks:desktop',
+      'hooks:webhook',
     ])
   })
 

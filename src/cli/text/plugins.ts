@@ -15,7 +15,10 @@ export function pluginsText(raw: PluginsReport, page: Page): string {
   const problems = plugins.flatMap(({ problem }) =>
     problem ? ['', ...wrap(colors.yellow(problem.message), width), ...field('fix', problem.fix, width)] : [],
   )
-  return [colors.dim(head), ...lines, ...problems].join('\n')
+  const notes = plugins.flatMap(({ role, name, origin, replaces }) =>
+    replaces ? ['', ...wrap(`${role ?? 'plugin'} "${name}" (${origin}) replaces ${replaces}`, width)] : [],
+  )
+  return [colors.dim(head), ...lines, ...notes, ...problems].join('\n')
 }
 
 /** What was written, and what comes next. */
@@ -72,7 +75,6 @@ function stateOf({ origin, trusted, problem }: PluginsReport['plugins'][number])
   return problem ? 'broken' : 'trusted'
 }
 
-function originOf({ origin, replaces, replacedBy }: PluginsReport['plugins'][number]): string {
-  if (replacedBy) return `${origin}, replaced by ${replacedBy}`
-  return replaces ? `${origin}, replaces ${replaces}` : origin
+function originOf({ origin, replacedBy }: PluginsReport['plugins'][number]): string {
+  return replacedBy ? `${origin}, replaced` : origin
 }

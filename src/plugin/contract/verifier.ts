@@ -2,14 +2,22 @@ import type { VerifyContext } from '../../api/context.ts'
 import { type Check, ensure, failureOf, type Subject } from './check.ts'
 import { runResult, sessionResult, verifyContext } from './fakes.ts'
 
+/** A verifier under check. */
+export interface VerifierSubject extends Subject {
+  /** What the programs that it runs print when all is well; default: nothing. */
+  goodRun?: string | undefined
+}
+
 /** What every verifier must do, whatever it grades. */
-export function verifierChecks({ host, name, options }: Subject): Check[] {
+export function verifierChecks({ host, name, options, goodRun = '' }: VerifierSubject): Check[] {
+  const good = (change: Partial<VerifyContext> = {}) =>
+    verifyContext({ run: async () => runResult({ output: goodRun, stdout: goodRun }), ...change })
   const verify = (ctx: VerifyContext) => host.verify(name, options, ctx)
   return [
     {
       name: 'passes what is good',
       async run() {
-        const result = await verify(verifyContext())
+        const result = await verify(good())
         ensure('verdict' in result, `it reads no verdict: ${JSON.stringify(result)}`)
         ensure(result.verdict.pass, `it does not pass it: ${JSON.stringify(result.verdict)}`)
       },
@@ -40,7 +48,7 @@ export function verifierChecks({ host, name, options }: Subject): Check[] {
           sessions += 1
           return sessionResult()
         }
-        await verify(verifyContext({ session }))
+        await verify(good({ session }))
         if (host.isFree(name)) ensure(sessions === 0, 'it says that it is free, and spends a session')
         else ensure(sessions > 0, 'it spends no session: say so with free: true')
       },
