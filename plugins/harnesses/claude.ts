@@ -31,7 +31,7 @@ const variables = [
 /**
  * Drives Claude Code (2.1). Edits are accepted in the worktree alone and every shell command is, which is what an
  * unattended session needs; the mode that asks for nothing at all refuses to run as root. `~/.claude.json` is left out
- * of what it writes: it does without.
+ * of what it writes: it does without. It remembers nothing: a session must not speak to the next one past its verdict.
  */
 export default definePlugin({
   name: 'claude',
@@ -50,7 +50,7 @@ export default definePlugin({
           ...(model === null ? [] : ['--model', model]),
         ],
         stdin: prompt,
-        env: { DISABLE_AUTOUPDATER: '1' },
+        env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1' },
       }),
       reader: () => streamJsonReader({ name: 'claude' }),
     },

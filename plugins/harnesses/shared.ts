@@ -94,8 +94,12 @@ export function sessionError(clue: Clue, at: string): SessionError {
   const message = plain(clue.message || clue.name || 'an error without a reason')
   const retryAt = retryTime(clue.message, at)
   const kind = kindOf(clue, retryAt !== null)
-  return kind === 'rate_limit' && retryAt !== null ? { kind, message, retryAt } : { kind, message }
+  const ends = kind === 'rate_limit' || kind === 'overloaded'
+  return ends && retryAt !== null ? { kind, message, retryAt } : { kind, message }
 }
+
+const loggedOut =
+  /\b401\b|unauthori[sz]ed|authenticat|not logged in|log ?in\b|api.?key|auth method|missing environment variable/i
 
 /** What the words and numbers of a failure mean, the surest first. */
 function kindOf({ message, name = '', status = null }: Clue, isTimed: boolean): SessionErrorKind {
@@ -103,7 +107,12 @@ function kindOf({ message, name = '', status = null }: Clue, isTimed: boolean): 
   if (status === 401 || status === 403) return 'login'
   // A limit that ends by itself comes in the same words as an empty account.
   if (isTimed && (status === 429 || says(/limit|quota|too many requests|exhausted/i))) return 'rate_limit'
-  if (status === 402 || says(/credit|billing|exceeded.{0,30}quota|quota.{0,20}exceeded|insufficient[_ ]\w/i))
+  if (
+    status === 402 ||
+    says(
+      /credit|billing|exceeded.{0,30}quota|quota.{0,20}exceeded|insufficient[_ ](?:quota|funds|balance|credits?)/i,
+    )
+  )
     return 'credit'
   if (says(/rate.?limit|too many requests|(?:usage|session|weekly) limit/i) || status === 429)
     return 'rate_limit'
@@ -111,7 +120,7 @@ function kindOf({ message, name = '', status = null }: Clue, isTimed: boolean): 
     return 'overloaded'
   if (says(/no auth type|model.{0,40}not.?found|not.?found.{0,20}model|unknown (?:model|provider)/i))
     return 'config'
-  if (says(/\b401\b|unauthori[sz]ed|authenticat|not logged in|log ?in\b|api.?key|auth\b/i)) return 'login'
+  if (/auth/i.test(name) || says(loggedOut)) return 'login'
   if (says(/config|notfound/i)) return 'config'
   return says(/\b429\b/) ? 'rate_limit' : 'other'
 }

@@ -177,10 +177,14 @@ describe('opencode', () => {
       await using server = modelServer([refusing])
       using p = await openProject({ server, brief: 'Fix it, please.\n' })
       const call = await p.call(['tick', p.loop, '--json'], p.options)
-      expect(call.code).toBe(5)
+      expect(call.code).toBe(4)
       expect(call.json()).toMatchObject({ outcome: 'session_failed', role: 'implement', errorsInARow: 1 })
       expect(call.json().why).toContain('this key was revoked')
-      expect(p.state()).toMatchObject({ status: 'running', iteration_count: 0, consecutive_errors: 1 })
+      expect(p.state()).toMatchObject({
+        iteration_count: 0,
+        consecutive_errors: 1,
+        halt: { reason: 'human_intervention', detail: 'login' },
+      })
       expect(left(p)).toEqual([])
     },
     2 * sessionMs,

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { afterAll } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { binary, type CallOptions, callEnv } from './cli.ts'
@@ -78,7 +79,10 @@ export const agents: readonly Agent[] = [
     model: 'scripted',
     env: (server) => ({ OPENAI_API_KEY: 'loopback-fake-key', OPENAI_BASE_URL: `${server}/v1` }),
     files: () => ({
-      '.qwen/settings.json': JSON.stringify({ security: { auth: { selectedType: 'openai' } } }),
+      '.qwen/settings.json': JSON.stringify({
+        security: { auth: { selectedType: 'openai' } },
+        memory: { enableManagedAutoMemory: false },
+      }),
     }),
     prices: null,
   },
@@ -119,7 +123,7 @@ export async function agentProject(
         env: [],
         writes: [],
         timeout_seconds: o.timeoutSeconds ?? 120,
-        idle_seconds: 60,
+        idle_seconds: 150,
       },
       roles: {
         implement: role('loop-implement.md'),
@@ -171,6 +175,11 @@ function install(agent: Agent, bin: string): void {
 }
 
 let unpacked: string | null = null
+
+afterAll(() => {
+  if (unpacked !== null) rmSync(unpacked, { recursive: true, force: true })
+  unpacked = null
+})
 
 /** Copilot unpacks 235 MB into each new HOME: once is enough. */
 function shareUnpacked(home: string): void {

@@ -63,7 +63,7 @@ describe('harness.command', () => {
 
   test('another token that is too long is an error instead of a program that cannot start', async () => {
     const harness = await run(['agent', '{diff}'])
-    expect(harness.command(sessionRequest({ tokens: { diff: 'x'.repeat(200_000) } }))).rejects.toThrow(
+    await expect(harness.command(sessionRequest({ tokens: { diff: 'x'.repeat(200_000) } }))).rejects.toThrow(
       'plugin "command" failed in command: argument 1 is too long',
     )
   })
@@ -77,8 +77,8 @@ describe('harness.command', () => {
   })
 
   test('an empty command is refused', async () => {
-    expect(run([])).rejects.toThrow('plugin "command" failed in options: options.command')
-    expect(run([''])).rejects.toThrow('a program is expected first')
+    await expect(run([])).rejects.toThrow('plugin "command" failed in options: options.command')
+    await expect(run([''])).rejects.toThrow('a program is expected first')
   })
 })
 
@@ -135,7 +135,7 @@ describe('opencode', () => {
     expect(report).toEqual({
       finalMessage: 'Done.\nAll of it.',
       sessionId: 'ses_1',
-      usage: { usd: 0.5, tokens: 1100 },
+      usage: { usd: 0.5, tokens: 1100, input: 905, output: 70, cached: 25 },
       finished: true,
       error: null,
     })

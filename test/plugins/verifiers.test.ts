@@ -58,7 +58,14 @@ describe('command', () => {
     const ran: unknown[] = []
     const run = async (argv: readonly string[], limits?: { timeoutSeconds?: number }) => {
       ran.push([...argv, limits?.timeoutSeconds])
-      return { exitCode: 0, output: '', timedOut: false, ...results[ran.length - 1] }
+      return {
+        exitCode: 0,
+        output: '',
+        stdout: '',
+        seconds: 1.25,
+        timedOut: false,
+        ...results[ran.length - 1],
+      }
     }
     return host.verify('command', options, verifyContext({ run })).then((result) => ({ result, ran }))
   }
@@ -70,7 +77,15 @@ describe('command', () => {
       ['a', 5],
       ['b', '-c', 5],
     ])
-    expect(result).toEqual({ verdict: { pass: true, score: 1, reasons: [], next_hint: '' }, warnings: [] })
+    expect(result).toEqual({
+      verdict: {
+        pass: true,
+        score: 1,
+        reasons: ['`a` passed in 1.3 s', '`b -c` passed in 1.3 s'],
+        next_hint: '',
+      },
+      warnings: [],
+    })
   })
 
   test('the first that fails ends it, and its last words are the reason and the hint', async () => {
@@ -82,7 +97,7 @@ describe('command', () => {
     expect(verdict).toMatchObject({
       pass: false,
       score: 0,
-      reasons: ['`b` exited with 2', expect.stringMatching(/^…x+\nexpected 3, got 4$/)],
+      reasons: ['`b` exited with 2 after 1.3 s', expect.stringMatching(/^…x+\nexpected 3, got 4$/)],
     })
     expect(verdict.next_hint).toContain('expected 3, got 4')
     expect(verdict.next_hint.length).toBeLessThanOrEqual(4000)
@@ -92,7 +107,7 @@ describe('command', () => {
     const late = await grade({ commands: ['a'], timeout: 9 }, [{ exitCode: null, timedOut: true }])
     expect(late.result).toMatchObject({ verdict: { pass: false, reasons: ['`a` took longer than 9 s'] } })
     const killed = await grade({ commands: ['a'] }, [{ exitCode: null }])
-    expect(killed.result).toMatchObject({ verdict: { pass: false, reasons: ['`a` was killed'] } })
+    expect(killed.result).toMatchObject({ verdict: { pass: false, reasons: ['`a` was killed after 1.3 s'] } })
   })
 
   test('is free, so that its failure saves a session', async () => {
