@@ -1,4 +1,5 @@
 // Tests never see the developer's HOME, git configuration, agent markers or keys.
+import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,4 +11,4 @@ for (const name of Object.keys(process.env)) {
 }
 process.env.HOME = home
 process.env.AUTOMATON_HOME = join(home, '.automaton')
-process.on('exit', () => rmSync(home, { recursive: true, force: true }))
+afterAll(() => rmSync(home, { recursive: true, force: true }))

@@ -9,6 +9,8 @@ export interface FailedCase {
 }
 
 const longestText = 4000
+/** Characters of a failure that are looked at. */
+const longestBody = 20_000
 
 /**
  * The failed cases of a JUnit XML report, each once. It reads what test runners write, and not XML in general: what it
@@ -23,10 +25,11 @@ export function failedCases(xml: string): FailedCase[] {
       if (tag.isEmpty) current = null
     } else if (current && !tag.isEnd && (tag.name === 'failure' || tag.name === 'error')) {
       const { id, file } = current
+      if (failed.has(id)) continue
       const body = tag.isEmpty ? '' : bodyAfter(xml, tag.end, tag.name)
       const parts = [tag.attributes.get('message') ?? '', body].map((part) => part.trim())
       const text = [...new Set(parts)].filter((part) => part !== '').join('\n')
-      if (!failed.has(id)) failed.set(id, { id, file, text: text.slice(0, longestText) })
+      failed.set(id, { id, file, text: text.slice(0, longestText) })
     }
   }
   return [...failed.values()]
@@ -81,7 +84,7 @@ function endOf(xml: string, start: number): number {
 }
 
 function attributesOf(tag: string): Map<string, string> {
-  const found = tag.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)
+  const found = tag.matchAll(/\s([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)
   return new Map([...found].map(([, name = '', double, single]) => [name, decode(double ?? single ?? '')]))
 }
 
@@ -96,8 +99,9 @@ function nameOf(attributes: Map<string, string>): { id: string; file: string } {
 }
 
 function bodyAfter(xml: string, start: number, name: string): string {
-  const end = xml.indexOf(`</${name}`, start)
-  const body = xml.slice(start, end === -1 ? start : Math.min(end, start + 20_000))
+  const near = xml.slice(start, start + longestBody)
+  const end = near.indexOf(`</${name}`)
+  const body = end === -1 && near.length < longestBody ? '' : near.slice(0, end === -1 ? longestBody : end)
   const parts = body.split(/<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)/)
   return parts.map((part, i) => (i % 2 === 1 ? part : decode(part))).join('')
 }

@@ -7,14 +7,14 @@ import {
   type WorkItem,
 } from 'automaton'
 import * as v from 'valibot'
-import { commandList, timeoutOption } from '../verifiers/command-options.ts'
+import { commandList, commandsOrNone, timeoutOption } from '../verifiers/command-options.ts'
 import { failedCases } from './ci-junit.ts'
 
 const optionsSchema = v.strictObject({
   /** The checks: each must exit with 0. */
   commands: commandList,
   /** What has to run before them, such as `npm ci`. When that fails nothing is known, and no task is made. */
-  prepare: v.optional(commandList, []),
+  prepare: commandsOrNone,
   /** Globs of the JUnit XML reports that the checks write: then each failed test is a task. */
   junit: v.optional(v.array(v.pipe(v.string(), v.nonEmpty('a glob'))), []),
   /** Seconds for each program; by default 600. */

@@ -11,6 +11,7 @@ import { currentBranch } from './base-branch.ts'
 import { haltWords } from './halt-words.ts'
 import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
+import { brokenPlugins } from './plugins.ts'
 
 /** One thing that was looked at. `bad` needs doing, `hint` may be as wanted. */
 export interface Finding {
@@ -35,6 +36,7 @@ export async function doctor(app: App): Promise<DoctorReport> {
     environment(app),
     ...(await gitFindings(project, repo)),
     await harnesses(app),
+    ...(await plugins(app)),
     await sandbox(app),
     ...(await loopFindings(app, project)),
   ] satisfies Finding[]
@@ -106,6 +108,17 @@ async function harnesses(app: App): Promise<Finding> {
   } catch (error) {
     return bad('plugins', error)
   }
+}
+
+/** A user's plugin that cannot be used: only a hint, since a loop that names it is refused for it below. */
+async function plugins(app: App): Promise<Finding[]> {
+  const broken = await brokenPlugins(app)
+  return [...broken.values()].map(({ message, fix }) => ({
+    what: 'plugins',
+    level: 'hint',
+    detail: message,
+    fix,
+  }))
 }
 
 async function loopFindings(app: App, project: Project): Promise<Finding[]> {

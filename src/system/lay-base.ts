@@ -40,6 +40,6 @@ export async function layBase(o: {
     await gitBytes(own.place, ['update-index', '--add', '--replace', '-z', '--index-info'], {
       stdin: joinNames(lines),
     })
-    return gitText(own.place, ['write-tree'])
+    return await gitText(own.place, ['write-tree'])
   }
 }

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { livingSessions } from '../helpers/invariants.ts'
 import { goodAgent, makeProject, must, type TestProject } from '../helpers/project.ts'
 import { start } from './loops.ts'
+
+setDefaultTimeout(30_000)
 
 const mebibytes = process.env.TEST_FULL ? 2048 : 300
 

@@ -6,7 +6,7 @@ import { nameOf, type Point } from './points.ts'
 import { chance, mixed, seed } from './seed.ts'
 
 const from = seed()
-const secondsEach = 18
+const secondsEach = 15
 const workers = 2
 
 const names: Record<Beginning, string> = {
@@ -60,7 +60,7 @@ needs('strace')(
     const between = points.slice(line, rename).filter(isKill).at(-1)
     if (!between) throw new Error('there is nothing between the log line and the state')
     const random = chance(`${from} settling`)
-    const some = mixed(settling, ({ call }) => call, random).slice(0, 10)
+    const some = mixed(settling, ({ call }) => call, random).slice(0, 6)
     for (const point of new Set([between, ...some])) {
       const tried = await tryPoint(lab, point)
       expect(tried.problems).toEqual([])

@@ -136,20 +136,32 @@ describe('the verifier metric', () => {
     expect(verdict(p)).toMatchObject({ pass: true, score: 1 })
   })
 
-  test('on improvement, has to be better than every tick that passed, and only than those', async () => {
-    using p = await makeProject({
-      ...withMetric({ pass: 'improvement' }),
-      scenario: { implement: sets(20), orchestrate: 'automaton hold' },
+  test('on improvement, has to be better than every tick that passed, and than no other', async () => {
+    using p = await makeProject(withMetric({ pass: 'improvement' }))
+    p.configure({
+      roles: { orchestrate: { mode: 'session', prompt: 'loop-orchestrate.md', tier: 16_000 } },
+      verifiers: [{ use: 'metric', options: { ...options, pass: 'improvement' } }, { use: 'session' }],
     })
-    const results: [number, boolean][] = []
-    for (const value of [20, 18, 20, 21]) {
-      // The tick has to change something, whatever it measures.
-      p.script({ implement: `echo x >> src/work.txt; ${sets(value)}` })
+    const results: [value: number, pass: boolean][] = []
+    const work = async (value: number, judge = goodAgent.verify ?? '') => {
+      const implement = `echo x >> src/work.txt; ${sets(value)}`
+      p.script({ implement, verify: judge, orchestrate: 'automaton hold' })
       await must(p.tick())
       results.push([value, verdict(p).pass])
-      if (p.task().phase !== 'implement') break
     }
-    expect(results[0]).toEqual([20, true])
+    await work(20)
+    await work(20)
+    await work(30, `echo '{"pass": false, "score": 0.9, "reasons": ["ugly"], "next_hint": ""}'`)
+    await work(25)
+    await work(24)
+    // 30 did not pass the other verifier, so it is nothing that 25 has to be better than.
+    expect(results).toEqual([
+      [20, true],
+      [20, false],
+      [30, false],
+      [25, true],
+      [24, false],
+    ])
   })
 
   test('what a session writes into the memory is tampering', async () => {
