@@ -45,6 +45,7 @@ test('links between the pages lead to files that exist', () => {
     'docs/commands.md',
     'docs/files.md',
     'docs/loop-json.md',
+    'docs/recipes.md',
     'docs/plugins.md',
     'docs/troubleshooting.md',
   ]

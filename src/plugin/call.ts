@@ -18,7 +18,7 @@ export interface PluginCall {
   signal?: AbortSignal
   /** What {@link lend} caught: errors of automaton's own that pass through the plugin. */
   lent?: ReadonlySet<unknown>
-  /** True while the plugin waits for something that it was lent, which has a limit of its own. */
+  /** Asked when its time is up: true when it waits, or has waited, for something lent, which has a limit of its own. */
   isWaiting?(): boolean
   /** The call itself; `signal` is aborted when its time is up as well. */
   run(signal: AbortSignal): unknown

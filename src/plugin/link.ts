@@ -34,6 +34,9 @@ interface Pending {
   call: LinkCall
   /** Errors of what was lent, by the number of the request, so that they come back as they were. */
   lent: Map<number, unknown>
+  /** Requests that are being answered; each has a limit of its own, so that the call's time starts again after it. */
+  open: number
+  waited: boolean
 }
 
 /** The connection to one plugin's process. When a call takes too long, the process is ended: nothing else stops code that never yields. */
@@ -75,8 +78,15 @@ export class Link {
     this.#last += 1
     const id = this.#last
     const answer = Promise.withResolvers<unknown>()
-    this.#pending.set(id, { ...answer, call, lent: new Map() })
-    const limit = alarm(call.limitMs, () => this.#end(`no answer within ${call.limitMs / 1000} seconds`))
+    const pending: Pending = { ...answer, call, lent: new Map(), open: 0, waited: false }
+    this.#pending.set(id, pending)
+    const late = () => {
+      if (pending.open === 0 && !pending.waited)
+        return this.#end(`no answer within ${call.limitMs / 1000} seconds`)
+      pending.waited = false
+      limit = alarm(call.limitMs, late)
+    }
+    let limit = alarm(call.limitMs, late)
     const onAbort = () => this.#end('the tick was interrupted')
     call.signal?.addEventListener('abort', onAbort)
     try {
@@ -142,11 +152,14 @@ export class Link {
     const pending = this.#pending.get(within)
     try {
       const lent = pending?.call.lend?.get(method)
-      if (!lent) throw new Error(`${method} can be called no more: its call has ended`)
+      if (!pending || !lent) throw new Error(`${method} can be called no more: its call has ended`)
+      pending.open += 1
       this.#send({ kind: 'answer', id, value: await lent(...args) })
     } catch (error) {
       pending?.lent.set(id, error)
       this.#send({ kind: 'failure', id, error: { message: messageOf(error), lent: id } })
+    } finally {
+      if (pending) Object.assign(pending, { open: Math.max(0, pending.open - 1), waited: true })
     }
   }
 }

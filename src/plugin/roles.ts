@@ -75,6 +75,7 @@ export function guardSource(source: Source, at: Guard): HostedSource {
       const { signal } = ctx
       const lent = new Set<unknown>()
       let open = 0
+      let waited = false
       const waits = <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
         lend(lent, async (...args: A) => {
           open += 1
@@ -82,12 +83,18 @@ export function guardSource(source: Source, at: Guard): HostedSource {
             return await run(...args)
           } finally {
             open -= 1
+            waited = true
           }
         })
       const program: SourceContext['run'] = waits((argv, options) => ctx.run(argv, options))
       const onBase: SourceContext['runOnBase'] = waits((argv, options) => ctx.runOnBase(argv, options))
       const run = (signal: AbortSignal) => source.find({ ...ctx, signal, run: program, runOnBase: onBase })
-      const isWaiting = () => open > 0
+      // After a wait the plugin has its whole time again.
+      const isWaiting = () => {
+        const was = waited
+        waited = false
+        return open > 0 || was
+      }
       const answer = await callPlugin({ site, limitMs: limits.find, signal, lent, isWaiting, run })
       return checkResult(site, shapes.workItems, answer)
     },

@@ -150,7 +150,14 @@ async function caughtSince(o: Parameters<typeof abandon>[0]): Promise<string[]> 
   const now = await recordRepository(options)
   // Whatever other loops did since then is their own.
   const busyLoops = listLoops(deps.project).filter((name) => name !== places.name)
-  return [...changed, ...(await compareRepository(run.repository, now, { ...options, busyLoops }))]
+  const found = await compareRepository(run.repository, now, { ...options, busyLoops })
+  // A recovery that was itself killed has kept the work already.
+  return [...changed, ...found.filter((what) => what !== keptRef(run))]
+}
+
+/** Where what a dead tick left is kept. */
+function keptRef(run: RunRecord): string {
+  return `refs/automaton/recovered/${run.run}`
 }
 
 function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {
@@ -160,7 +167,7 @@ function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {
 async function parkWork({ places, setting, run, state }: Parameters<typeof abandon>[0], at: string) {
   const back = run.before.verified_sha ?? state.verified_sha ?? run.before.head
   if (!setting.repo || !back || setting.config?.blast_radius.worktree === false) return null
-  const ref = `refs/automaton/recovered/${run.run}`
+  const ref = keptRef(run)
   const why = `automaton(${places.name}): kept from a tick that did not finish\n\nAutomaton-Run: ${run.run}\n`
   const found = await park({ repo: setting.repo, worktree: places.worktree, back, ref, at, why })
   return found ? ref : null

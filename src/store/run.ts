@@ -5,7 +5,7 @@ import type { Phase } from '../api/work.ts'
 import { errors } from '../errors.ts'
 import type { ProcessIdentity } from '../system/process.ts'
 import type { RepositoryRecord } from '../system/tripwire.ts'
-import { plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
+import { codeOf, plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
 import type { LoopPlaces } from './layout.ts'
 import { firstIssue, RunRecordSchema } from './schema.ts'
 
@@ -36,7 +36,7 @@ export interface RunRecord {
   usage: { usd: number | null; tokens: number; unreported: number }
 }
 
-/** What a dead or living tick left; a record that cannot be read is a problem to report, not an error. */
+/** What a dead or living tick left; a record that holds something else is a problem to report, not an error. */
 export function readRun(places: LoopPlaces): RunRecord | { problem: string } | null {
   try {
     const bytes = readBytes(places.run, runLimit)
@@ -44,6 +44,7 @@ export function readRun(places: LoopPlaces): RunRecord | { problem: string } | n
     const read = v.safeParse(RunRecordSchema, JSON.parse(bytes.toString('utf8')))
     return read.success ? read.output : { problem: firstIssue(read.issues) }
   } catch (error) {
+    if (isPassing(error)) throw errors.readFailed(places.run, plainReason(error), error)
     return { problem: plainReason(error) }
   }
 }
@@ -62,6 +63,12 @@ export function clearRun(places: LoopPlaces): void {
   } catch (error) {
     throw errors.writeFailed(places.run, plainReason(error), error)
   }
+}
+
+/** A fault of the machine says nothing of what the file holds. */
+function isPassing(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null
+  return ['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(error) ?? codeOf(cause) ?? '')
 }
 
 const runLimit = 1 << 24

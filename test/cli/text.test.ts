@@ -189,7 +189,7 @@ describe('what came from outside', () => {
       last_tick_at: at,
       next_tick_at: null,
       waits_until: null,
-    halt_reason: 'verifier_failed' as const,
+      halt_reason: 'verifier_failed' as const,
       halt_detail: hostile,
       problem: null,
     }

@@ -320,8 +320,12 @@ describe('doctor', () => {
     const { config } = s.places('nightly')
     const good = readFileSync(config, 'utf8')
     for (const [is, wrong, says] of [
-      ['"kind": "backlog"', '"kind": "ci"', 'unknown source (ci): there are audit, backlog, single'],
-      ['"use": "session"', '"use": "metric"', 'unknown verifier (metric): there are command, session'],
+      [
+        '"kind": "backlog"',
+        '"kind": "jira"',
+        'unknown source (jira): there are audit, backlog, ci, command, single',
+      ],
+      ['"use": "session"', '"use": "magic"', 'unknown verifier (magic): there are command, metric, session'],
     ] as const) {
       writeFileSync(config, good.replace(is, wrong))
       expect((await s.run('doctor')).stdout.replace(/\s+/g, ' ')).toContain(says)

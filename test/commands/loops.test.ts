@@ -24,7 +24,8 @@ function pretendTick(s: Scratch, loop: string): void {
     started_at: new Date().toISOString(),
     state_seq: 1,
     before: { head: null, verified_sha: null, base_sha: null },
-    brakes: {}, repository: null,
+    brakes: {},
+    repository: null,
     usage: { usd: 0, tokens: 0, unreported: 0 },
   })
 }
@@ -88,7 +89,6 @@ describe('create-loop', () => {
         /harness \(claude\): there is opencode;/,
       ],
       [['x', '--from-template', 'backlog', '--harness', 'command'], 2, /unknown harness \(command\)/],
-      [['x', '--from-template', 'ci-triage'], 2, /unknown source \(ci\): there are audit, backlog, single/],
     ]
     for (const [args, code, says] of rows) {
       const call = await s.run('create-loop', ...args)

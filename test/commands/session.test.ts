@@ -29,7 +29,8 @@ async function asSession(s: Scratch, loop: string, script: string) {
     started_at: new Date().toISOString(),
     state_seq: 1,
     before: { head: null, verified_sha: null, base_sha: null },
-    brakes: {}, repository: null,
+    brakes: {},
+    repository: null,
     usage: { usd: 0, tokens: 0, unreported: 0 },
   })
   child.stdin.write('\n')

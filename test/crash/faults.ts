@@ -46,7 +46,7 @@ export async function tryPoint(lab: Lab, point: Point): Promise<Tried> {
     : null
   const reached = typeof hit === 'string' && canFail(hit)
   const problems = checkAfterFault(lab.scene, lab.before)
-  if (first.code === 1) problems.push(`exit 1: ${first.output.slice(-300)}`)
+  if (first.code === 1 && reached) problems.push(`exit 1: ${first.output.slice(-300)}`)
   if (first.hung && reached) problems.push('it hung')
   const next = await lab.tick()
   if (next.code !== 0) problems.push(`the next tick: exit ${next.code}: ${next.output.slice(-400)}`)

@@ -7,11 +7,13 @@ import {
   canMove,
   claimTask,
   completeLoop,
+  failTick,
   haltLoop,
   type LoopVerb,
   pauseLoop,
   releaseTask,
   resumeLoop,
+  waitTick,
 } from '../../src/machine/loop.ts'
 import type { LoopState, LoopStatus } from '../../src/machine/state.ts'
 import { at, busyState, later, makeBrakes, makeConfig, makeFacts, makeState } from './builders.ts'
@@ -19,6 +21,29 @@ import { at, busyState, later, makeBrakes, makeConfig, makeFacts, makeState } fr
 function halted(reason: Death, detail = '', state: LoopState = busyState()): LoopState {
   return haltLoop(state, { id: 'h1', reason, detail, files: ['x'], at: later })
 }
+
+describe('a tick that does not come to its end', () => {
+  const spent = { usd: 1, tokens: 10, reported: true, seconds: 5, at: later, startedAt: at }
+
+  test('a limit whose end is known is paid for, and is no error: the loop waits', () => {
+    const state = makeState({ consecutive_errors: 2, incomplete_ticks: 1, iteration_count: 4 })
+    expect(waitTick(state, { ...spent, notBefore: later })).toMatchObject({
+      not_before: later,
+      consecutive_errors: 2,
+      incomplete_ticks: 0,
+      iteration_count: 4,
+      cost: { usd: 1, tokens: 10 },
+      wall_seconds: state.wall_seconds + 5,
+      last_tick_at: at,
+    })
+  })
+
+  test('any other failure, and an approval, end the waiting', () => {
+    const waiting = waitTick(makeState({}), { ...spent, notBefore: later })
+    expect(failTick(waiting, spent)).toMatchObject({ not_before: null, consecutive_errors: 1 })
+    expect(approveLoop(halted('human_intervention', 'login', waiting), later).not_before).toBeNull()
+  })
+})
 
 describe('status moves', () => {
   test('each verb starts from one status only', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import type { PluginRoles } from '../../src/api/index.ts'
+import * as v from 'valibot'
+import type { Plugin, PluginRoles } from '../../src/api/index.ts'
+import { runResult } from '../../src/plugin/contract/fakes.ts'
 import { createHost } from '../../src/plugin/host.ts'
 import { sessionEnd, sessionRequest } from '../contract/harness.ts'
 import { sourceContext } from '../contract/source.ts'
@@ -42,6 +44,46 @@ describe('a call into a plugin', () => {
     const error = await failureOf(host.find('x', {}, sourceContext()))
     expect(error.message).toBe('plugin "x" failed in find: no answer within 0.02 seconds')
     await told.promise
+  })
+
+  test('may wait for a program that takes longer than itself may, and then has its own time again', async () => {
+    const item = { title: 'x', brief: 'x', fingerprint: 'f' }
+    const run = () => Bun.sleep(60).then(() => runResult())
+    const source = plugin({ source: { find: async (ctx) => (await ctx.run(['slow'])) && [item] } })
+    expect(await hostOf(source).find('x', {}, sourceContext({ run }))).toEqual([item])
+    const hangs = plugin({
+      source: { find: (ctx) => ctx.runOnBase(['a']).then(() => new Promise(() => {})) },
+    })
+    const error = await failureOf(hostOf(hangs).find('x', {}, sourceContext()))
+    expect(error.message).toBe('plugin "x" failed in find: no answer within 0.02 seconds')
+  })
+
+  test('of an event reaches every set of options, though one of them fails', async () => {
+    const heard: unknown[] = []
+    const lines: string[] = []
+    const listener: Plugin = {
+      name: 'x',
+      api: 1,
+      role: 'hooks',
+      options: v.object({ as: v.string() }),
+      setup: ({ options: { as } }) => ({
+        hooks: {
+          'tick:start': () => {
+            heard.push(as)
+            if (as === 'a') throw new Error('no voice')
+          },
+        },
+      }),
+    }
+    const host = createHost({ builtins: [listener], log: (line) => lines.push(line) })
+    await host.emit('tick:start', { loop: 'l', tick: 1 })
+    expect(heard).toEqual([])
+    for (const as of ['a', 'b']) await host.listen('x', { as })
+    await host.emit('tick:start', { loop: 'l', tick: 1 })
+    expect(heard).toEqual(['a', 'b'])
+    expect(lines).toEqual(['plugin "x" failed in hook tick:start: no voice'])
+    expect((await failureOf(host.listen('y', {}))).message).toContain('unknown hooks (y)')
+    expect((await failureOf(host.listen('x', {}))).message).toContain('failed in options')
   })
 
   test('ends at once when the tick is interrupted, with the reason of the interruption', async () => {
