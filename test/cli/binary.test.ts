@@ -86,7 +86,7 @@ describe('the binary', () => {
 
   test.if(process.platform === 'linux')('what can-edit exits with outlives its answer', () => {
     using s = scratch()
-    for (const to of ['>&-', '2>&1 | true; exit ${PIPESTATUS[0]}', '>/dev/full'])
+    for (const to of ['>&-', `2>&1 | true; exit \${PIPESTATUS[0]}`, '>/dev/full'])
       expect(shell(`"$A" can-edit .env ${to}`, s.root).code).toBe(3)
     expect(shell('"$A" can-edit a.ts >&-', s.root).code).toBe(0)
     // Nobody may take a lost answer for leave.
