@@ -93,8 +93,7 @@ export async function abandon(o: {
     at,
     usd: run.usage.usd ?? 0,
     tokens: run.usage.tokens,
-    // A session that was running when the tick died spent something that nobody knows.
-    reported: run.usage.unreported === 0 && run.session === null,
+    reported: run.usage.unreported === 0 && isCharged(o),
     counted: o.interrupted !== true,
   })
   const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
@@ -153,6 +152,11 @@ async function caughtSince(o: Parameters<typeof abandon>[0]): Promise<string[]> 
   const found = await compareRepository(run.repository, now, { ...options, busyLoops })
   // A recovery that was itself killed has kept the work already.
   return [...changed, ...found.filter((what) => what !== keptRef(run))]
+}
+
+/** Whether every session is in `usage`. One that had started when the tick died spent something that nobody knows. */
+function isCharged({ run, interrupted }: Parameters<typeof abandon>[0]): boolean {
+  return run.session === null && (interrupted === true || run.step === 'settle')
 }
 
 /** Where what a dead tick left is kept. */
