@@ -13,8 +13,7 @@ describe('init', () => {
     const call = await s.call(['init'], { env: { PATH: `${join(s.root, 'bin')}:${process.env.PATH}` } })
     expect(call.code).toBe(0)
     expect(call.stdout).toContain('npm test')
-    expect(call.stdout).toMatch(/agents +opencode\n/)
-    expect(call.stdout).toContain('claude: not supported yet; use harness.command in loop.json')
+    expect(call.stdout).toMatch(/agents +opencode, claude\n/)
     expect(call.stdout).toContain('automaton create-loop nightly --from-template backlog\n')
     expect(readFileSync(join(s.root, '.automaton/.gitignore'), 'utf8')).toBe(
       '/loops/\n/cache/\n/tasks/*/.state\n',
@@ -41,13 +40,12 @@ describe('init', () => {
     mkdirSync(tmp)
     const env = { PATH: `${join(s.root, 'bin')}:${process.env.PATH}`, TMPDIR: tmp }
     const report = (await s.call(['init', '--json'], { env })).json()
-    expect(report).toMatchObject({ other_agents: [{ name: 'claude' }], base_branch: 'main' })
-    expect(report.harnesses).not.toContainEqual(expect.objectContaining({ name: 'claude' }))
-    expect(report.templates).toEqual(['backlog', 'self-improvement'])
+    expect(report).toMatchObject({ other_agents: [], base_branch: 'main' })
+    expect(report.harnesses).toContainEqual(expect.objectContaining({ name: 'claude' }))
+    expect(report.templates).toEqual(['backlog', 'ci-triage', 'self-improvement'])
     const made = await s.call(['create-loop', 'nightly', '--from-template', 'backlog'], { env })
     expect(made.code).toBe(0)
-    const looked = await s.call(['doctor', '--json'], { env })
-    expect(looked.stdout).toContain('not supported yet, but for harness.command: claude')
+    await s.call(['doctor', '--json'], { env })
     expect(readdirSync(s.home)).toEqual(['.automaton'])
     expect(readdirSync(tmp)).toEqual([])
   })

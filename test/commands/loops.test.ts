@@ -84,9 +84,9 @@ describe('create-loop', () => {
         /task not found \(nope\)[\s\S]*create-task nope/,
       ],
       [
-        ['x', '--from-template', 'backlog', '--harness', 'claude'],
+        ['x', '--from-template', 'backlog', '--harness', 'zed'],
         2,
-        /harness \(claude\): there is opencode;/,
+        /harness \(zed\): there is .*opencode/,
       ],
       [['x', '--from-template', 'backlog', '--harness', 'command'], 2, /unknown harness \(command\)/],
     ]
