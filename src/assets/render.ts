@@ -1,7 +1,15 @@
 import { cutText, fence, showInvisible } from './fence.ts'
 
 /** Tokens whose text automaton wrote itself; it goes in as it is. */
-const inner = ['current_task', 'current_phase', 'output', 'cwd', 'model', 'phase_guide'] as const
+const inner = [
+  'current_task',
+  'current_phase',
+  'output',
+  'cwd',
+  'model',
+  'phase_guide',
+  'file_scope',
+] as const
 
 /** Tokens whose text came from outside; it is fenced. In the order in which they give way when the budget is short. */
 const outer = [

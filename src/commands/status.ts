@@ -147,13 +147,13 @@ async function containment(app: App, project: Project, { config }: LoopFacts): P
   return { tier, why, where, scope }
 }
 
-function warnings(project: Project, { places, run, isTicking, config }: LoopFacts): string[] {
+function warnings(project: Project, { places, state, run, isTicking, config }: LoopFacts): string[] {
   const list: string[] = []
   if (run && !isTicking) list.push('the last tick did not finish; the next one cleans up after it')
   if (config?.blast_radius.worktree === false && !hasGit(project)) {
     list.push('there is no git repository: changes out of scope are not noticed')
   }
-  const missed = lastScheduled(places)
+  const missed = lastScheduled(places, state?.last_tick_at ?? null)
   if (missed) list.push(`the scheduler said: ${missed}`)
   return list
 }
@@ -163,15 +163,16 @@ function hasGit(project: Project): boolean {
 }
 
 /** The last line of `scheduled.log`: why a scheduled tick did not run. */
-function lastScheduled(places: LoopPlaces): string | null {
+function lastScheduled(places: LoopPlaces, lastTickAt: string | null): string | null {
   if (!existsSync(places.scheduledLog)) return null
   try {
-    return (
+    const line =
       readBounded(places.scheduledLog, 1 << 20)
         ?.trimEnd()
         .split('\n')
         .at(-1) || null
-    )
+    // Each line starts with its time; what a later tick has got over is history.
+    return line !== null && lastTickAt !== null && line < lastTickAt ? null : line
   } catch {
     return 'scheduled.log cannot be read'
   }

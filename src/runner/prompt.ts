@@ -45,6 +45,7 @@ export function renderPrompt(
     current_task: work.task,
     current_phase: work.phase,
     phase_guide: phaseGuide(work.phase, deps.home),
+    file_scope: config.blast_radius.file_scope.map((path) => `\`${path}\``).join(', ') || 'the whole folder',
     verdict: role === 'orchestrate' ? (spec.values.verdict ?? '') : '',
     artifact_content: role === 'verify' ? (spec.values.artifact_content ?? '') : '',
     diff: role === 'verify' ? (spec.values.diff ?? '') : '',

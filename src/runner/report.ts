@@ -62,6 +62,8 @@ export type TickReport = Common &
         verdict: Verdict | null
         /** The operation that was applied, in words. */
         action: string
+        /** Why that one. */
+        why: string
         halt: Halt | null
         complete: boolean
         spent: Spent

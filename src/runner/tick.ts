@@ -1,11 +1,13 @@
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadVerdict } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
 import { isDue, nextDue } from '../machine/due.ts'
+import { pauseLoop } from '../machine/loop.ts'
 import { artifactOf } from '../machine/phases.ts'
 import type { Halt, LoopState } from '../machine/state.ts'
 import { ensureFolder, writeAtomic } from '../store/atomic.ts'
-import { load, touch } from '../store/journal.ts'
+import { commit, load, touch } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
@@ -48,13 +50,23 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   const setting = readSetting(places, deps.project, deps.home)
   await setUpNotifiers(deps, setting.notify)
   const before = await recover(places, deps, setting)
-  const report = await attempt({ places, deps, setting, state: before.state, scheduled: options.scheduled })
+  const state = pauseAsAsked(places, before.state, deps.clock.iso())
+  const report = await attempt({ places, deps, setting, state, scheduled: options.scheduled })
   await deps.host.emit('tick:end', {
     loop,
     tick: 'tick' in report ? report.tick : 0,
     outcome: report.outcome,
   })
   return { ...report, recovered: before.note, warnings: [...setting.warnings, ...report.warnings] }
+}
+
+/** A pause that was asked for while a tick ran which then died is meant for the next one, before it starts. */
+function pauseAsAsked(places: LoopPlaces, state: LoopState | null, at: string): LoopState | null {
+  if (state?.status !== 'running' || !existsSync(places.pauseRequest)) return state
+  const entry = { type: 'pause', run: null, by: 'human', at, data: {} }
+  const paused = commit(places, state, pauseLoop(state, at), entry)
+  rmSync(places.pauseRequest, { force: true })
+  return paused
 }
 
 interface Attempt {

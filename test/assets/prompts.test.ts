@@ -56,7 +56,7 @@ describe('findPrompt', () => {
 
 describe('the prompts inside the program', () => {
   const known = new Set(
-    'task_brief acceptance_criteria next_hint current_task current_phase verdict artifact_content diff output cwd model phase_guide'.split(
+    'task_brief acceptance_criteria next_hint current_task current_phase file_scope verdict artifact_content diff output cwd model phase_guide'.split(
       ' ',
     ),
   )

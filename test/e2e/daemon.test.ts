@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { binary, callEnv } from '../helpers/cli.ts'
 import { goodAgent, makeProject, type TestProject } from '../helpers/project.ts'
 
@@ -92,4 +93,18 @@ test('a loop that is refused is told about in one line, and not tried again at o
   expect(performance.now() - first).toBeGreaterThan(1000)
   await daemon.stop()
   expect(daemon.told[0]).toStartWith('nightly: did not tick: refused:harness, no-such-agent is in no folder')
+}, 60_000)
+
+test('a pause that was asked for during a tick that was killed holds before the next one', async () => {
+  using p = await makeProject({ scenario: { implement: 'touch "$AUTOMATON_HOME.started"; sleep 100' } })
+  const tick = Bun.spawn([binary, 'tick', p.loop], {
+    cwd: p.root,
+    env: callEnv({ cwd: p.root, home: p.home }),
+  })
+  await until(() => existsSync(`${p.home}/.automaton.started`))
+  expect((await p.call(['pause-loop', p.loop])).code).toBe(0)
+  tick.kill('SIGKILL')
+  await tick.exited
+  expect((await p.tick()).code).toBe(3)
+  expect(p.state()).toMatchObject({ status: 'paused', iteration_count: 0 })
 }, 60_000)

@@ -80,6 +80,20 @@ describe('a tick that passes', () => {
     expect(prompt).toContain('Fix it, please.')
   })
 
+  test('the implement session is told what it may change, and why good work stayed where it was', async () => {
+    using p = await makeProject({
+      createArgs: ['--scope', 'src/'],
+      scenario: { orchestrate: 'automaton transition fix-it complete' },
+    })
+    const call = await p.tick('--json')
+    expect(call.json()).toMatchObject({ action: 'hold', why: expect.stringContaining('edge') })
+    expect((await p.call(['log', p.loop])).stdout).toContain('does not lead to complete')
+    await p.tick()
+    const prompt = readFileSync(join(p.loopDir, 'outputs', 'tick2-implement-prompt.md'), 'utf8')
+    expect(prompt).toContain('You may change: `src/`')
+    expect(prompt).toContain('The task stayed in its phase')
+  })
+
   test('the verify session sees the artifact and the diff', async () => {
     using p = await makeProject()
     await must(p.tick())

@@ -35,7 +35,8 @@ function reportWords(report: TickReport): string {
       const { tick, task, from, to, verdict } = report
       const moved = from === to ? `${from} stays` : `${from} → ${to}`
       const grade = verdict ? `, ${verdict.pass ? 'pass' : 'fail'} ${verdict.score.toFixed(2)}` : ''
-      return `tick ${tick}, ${task} ${moved}${grade}${haltNote(report)}`
+      const held = from === to && verdict?.pass ? ` (${report.why})` : ''
+      return `tick ${tick}, ${task} ${moved}${grade}${held}${haltNote(report)}`
     }
   }
 }

@@ -34,7 +34,12 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
     typeof data[key] === 'string' || typeof data[key] === 'number' ? `${data[key]}` : ''
   switch (type) {
     case 'tick':
-      return join([`#${text('tick')} ${grade(data.verdict)}`, `${text('task')} ${moved(data)}`, haltOf(data)])
+      return join([
+        `#${text('tick')} ${grade(data.verdict)}`,
+        `${text('task')} ${moved(data)}`,
+        held(data),
+        haltOf(data),
+      ])
     case 'halt':
       return join([text('reason'), text('detail'), `halt ${text('id')}`])
     case 'approve':
@@ -59,6 +64,12 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
 
 function moved({ phase, phase_after: after }: Record<string, unknown>): string {
   return phase === after ? `${phase} (again)` : `${phase} → ${after}`
+}
+
+/** Why good work stayed where it was. */
+function held({ verdict, phase, phase_after: after, reason }: Record<string, unknown>): string {
+  const isHeld = isObject(verdict) && verdict.pass === true && phase === after
+  return isHeld && typeof reason === 'string' ? `(${reason})` : ''
 }
 
 function grade(verdict: unknown): string {

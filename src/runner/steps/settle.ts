@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
-import type { ReadVerdict } from '../../api/verdict.ts'
+import type { ReadVerdict, Verdict } from '../../api/verdict.ts'
 import type { Phase } from '../../api/work.ts'
 import { budget, iterations, plateau } from '../../machine/brakes.ts'
 import type { Intent } from '../../machine/intent.ts'
@@ -86,6 +86,7 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     to: closing.to,
     verdict: graded?.verdict ?? null,
     action: actionOf(outcome),
+    why: outcome.intent.reason,
     halt,
     complete: status === 'complete',
     spent: scene.ledger.spent(),
@@ -150,7 +151,7 @@ function close(outcome: Outcome, task: TaskState | null): { state: LoopState; to
     task: work.task,
     phase: work.phase,
     phaseAfter: to,
-    verdict: graded?.verdict ?? null,
+    verdict: graded && withRefusal(graded.verdict, outcome.intent),
     cost: { usd: spent.usd, tokens: spent.tokens, reported: spent.reported },
     releasedTask: to === 'complete' || to === 'human_intervention',
     verifiedSha: isWorktree ? verified : null,
@@ -162,6 +163,13 @@ function close(outcome: Outcome, task: TaskState | null): { state: LoopState; to
   if (to === 'complete' && config.work_source.kind === 'single') return { state: completeLoop(state, at), to }
   if (existsSync(places.pauseRequest)) state = pauseLoop(state, at)
   return { state, to }
+}
+
+/** Good work that may not move on would be made again just so: the next session is told what stood in its way. */
+function withRefusal(verdict: Verdict, intent: Intent): Verdict {
+  if (!verdict.pass || intent.action !== 'hold') return verdict
+  const why = `The task stayed in its phase: ${intent.reason}.`
+  return { ...verdict, next_hint: [why, verdict.next_hint].filter((text) => text !== '').join(' ') }
 }
 
 function haltOf({ scene, intent }: Outcome, state: LoopState, to: Phase): Halt | null {
