@@ -83,11 +83,7 @@ describe('create-loop', () => {
         2,
         /task not found \(nope\)[\s\S]*create-task nope/,
       ],
-      [
-        ['x', '--from-template', 'backlog', '--harness', 'zed'],
-        2,
-        /harness \(zed\): there is .*opencode/,
-      ],
+      [['x', '--from-template', 'backlog', '--harness', 'zed'], 2, /harness \(zed\): there is .*opencode/],
       [['x', '--from-template', 'backlog', '--harness', 'command'], 2, /unknown harness \(command\)/],
     ]
     for (const [args, code, says] of rows) {
