@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { approveLoop as approved, haltLoop } from '../machine/loop.ts'
@@ -9,6 +8,7 @@ import { makeHalt } from '../runner/halt.ts'
 import { readSetting } from '../runner/setting.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
+import { isRealFolder } from '../system/small-file.ts'
 import { existingLoop, withLoop } from './held.ts'
 
 /** How a person approves a loop. */
@@ -31,6 +31,8 @@ export interface ApproveReport {
   resumed_count: number
   /** The ref that keeps what `--discard` threw away. */
   kept: string | null
+  /** The folder with the repositories that lay in the worktree; null when there were none. */
+  kept_folder: string | null
 }
 
 /**
@@ -48,7 +50,7 @@ export async function approveLoop(app: App, options: ApproveOptions): Promise<Ap
       throw errors.approvalRefused(places.name, why, `automaton status ${places.name}`)
     }
     const checked = await checkDrift({ app, places, state, halt: current, throwAway: options.discard })
-    const base = { loop: places.name, kept: checked.kept }
+    const base = { loop: places.name, kept: checked.kept, kept_folder: checked.folder }
     if (checked.again) {
       const next = haltAgain(app, places, state, checked.again)
       return {
@@ -65,6 +67,7 @@ export async function approveLoop(app: App, options: ApproveOptions): Promise<Ap
       reason: current.reason,
       note: options.note,
       kept: checked.kept,
+      kept_folder: checked.folder,
       ...who(app),
     }
     const entry = { type: 'approve', run: null, by: 'human', at, data }
@@ -117,24 +120,26 @@ async function checkDrift(o: {
   state: LoopState
   halt: Halt
   throwAway: boolean
-}): Promise<{ kept: string | null; again: Halt | null }> {
+}): Promise<{ kept: string | null; folder: string | null; again: Halt | null }> {
   const { app, places, state, halt } = o
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
-  const hasWorktree = repo !== null && state.base_sha !== null && existsSync(places.worktree)
+  const hasWorktree = repo !== null && state.base_sha !== null && isRealFolder(places.worktree)
   const at = app.clock.iso()
   if (o.throwAway && !hasWorktree) {
     const fix = `automaton approve --loop ${places.name} --halt ${halt.id}`
     throw errors.approvalRefused(places.name, 'there is no worktree to discard', fix)
   }
-  const kept = o.throwAway && repo ? await discard({ places, repo, state, at }) : null
+  const nothing = { ref: null, folder: null }
+  const parked = o.throwAway && repo ? await discard({ places, repo, state, at }) : nothing
+  const base = { kept: parked.ref, folder: parked.folder }
   if (halt.reason !== 'drift_detected' || !repo || !hasWorktree || !state.base_sha)
-    return { kept, again: null }
+    return { ...base, again: null }
   if (!config)
     throw problem ?? errors.badConfig(places.config, 'the whole file', 'missing', 'one JSON object')
   const found = await outOfScopeNow({ places, config, repo, base: state.base_sha })
-  if (found.files.length === 0 && found.tamper === null) return { kept, again: null }
+  if (found.files.length === 0 && found.tamper === null) return { ...base, again: null }
   const detail = found.tamper ?? `${found.files.length} out of scope`
-  return { kept, again: makeHalt('drift_detected', detail, at, found.files) }
+  return { ...base, again: makeHalt('drift_detected', detail, at, found.files) }
 }
 
 function haltAgain(app: App, places: LoopPlaces, state: LoopState, halt: Halt): LoopState {

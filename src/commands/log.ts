@@ -121,6 +121,8 @@ async function diffOf(o: { root: string; all: LogRecord[]; tick: number }): Prom
   const to = record?.data.result ?? record?.state.verified_sha
   const from = before?.state.verified_sha ?? record?.state.base_sha
   if (!repo || typeof to !== 'string' || !from) return null
+  // A tick that halted over its changes committed none of them.
+  if (from === to && record?.state.halt) return null
   if (from === to) return ''
   try {
     return await diffText({ repo, from, to, maxBytes: diffLimit })

@@ -23,6 +23,8 @@ export interface SyncReport {
   base: string
   /** The ref that keeps the old tip; null when there was nothing that the base branch lacks. */
   kept: string | null
+  /** The folder with the repositories that lay in the worktree; null when there were none. */
+  kept_folder: string | null
   /** The task at hand, or the last one, and where it stays whatever became of its work. */
   task: { task: string; phase: Phase } | null
 }
@@ -49,10 +51,11 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
     const at = app.clock.iso()
     const moved = await startAgain({ places, repo, base, at })
     const next: LoopState = { ...state, ...moved.shas, updated_at: at }
-    const data = { base, kept: moved.kept, was: state.verified_sha }
+    const data = { base, kept: moved.kept, kept_folder: moved.folder, was: state.verified_sha }
     commit(places, state, next, { type: 'sync', run: null, by: 'human', at, data })
     const task = taskOf(project, state)
-    return { loop, branch: branchOf(loop), base_branch: branch, base, kept: moved.kept, task }
+    const { kept, folder: kept_folder } = moved
+    return { loop, branch: branchOf(loop), base_branch: branch, base, kept, kept_folder, task }
   })
 }
 
@@ -68,11 +71,11 @@ async function startAgain(o: { places: LoopPlaces; repo: Repository; base: strin
   const ref = `refs/automaton/kept/${places.name}/${stamp(at)}`
   if (existsSync(places.worktree)) {
     const why = `automaton(${places.name}): kept by sync\n`
-    const kept = await park({ repo, worktree: places.worktree, back: base, ref, at, why })
-    return { kept: kept ? ref : null, shas: { base_sha: base, verified_sha: base, phase_sha: base } }
+    const { ref: kept, folder } = await park({ repo, worktree: places.worktree, back: base, ref, at, why })
+    return { kept, folder, shas: { base_sha: base, verified_sha: base, phase_sha: base } }
   }
   const tip = await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`)
   if (tip && tip !== base) await keep({ repo, ref, commit: tip })
   const shas = { base_sha: null, verified_sha: null, phase_sha: null }
-  return { kept: tip && tip !== base ? ref : null, shas }
+  return { kept: tip && tip !== base ? ref : null, folder: null, shas }
 }

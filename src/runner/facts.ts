@@ -12,6 +12,7 @@ import { readTask } from '../store/tasks.ts'
 import { resolveCommit } from '../system/git.ts'
 import { which } from '../system/process.ts'
 import type { Repository } from '../system/repository.ts'
+import { isRealFolder } from '../system/small-file.ts'
 import type { Deps } from './deps.ts'
 import { allowedPhases, type Setting } from './setting.ts'
 
@@ -48,7 +49,10 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
   facts.models.implement = resolveModel({ role: 'implement', phase, config, models })
   facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
   if (state.current_task) facts.task = taskOf(state.current_task, deps)
-  if (repo && config.blast_radius.worktree && state.base_sha && existsSync(places.worktree)) {
+  const hasWorktree = repo !== null && config.blast_radius.worktree && state.base_sha !== null
+  if (hasWorktree && existsSync(places.worktree) && !isRealFolder(places.worktree))
+    facts.tamper = 'tamper:worktree'
+  else if (repo && hasWorktree && state.base_sha && existsSync(places.worktree)) {
     const found = await outOfScopeNow({ places, config, repo, base: state.base_sha })
     facts.outOfScope = found.files
     facts.tamper = found.tamper

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { resolveCommit } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
 import { snapshot } from '../system/snapshot.ts'
@@ -17,12 +18,20 @@ export interface Parking {
   why: string
 }
 
+/** What {@link park} kept. */
+export interface Parked {
+  /** Null when there was nothing to keep. */
+  ref: string | null
+  /** The folder with the repositories that lay in the worktree, which no ref can hold; null when there were none. */
+  folder: string | null
+}
+
 /**
- * Puts a worktree back to a commit; what was there, committed or not, is kept under a ref first. Returns whether there
- * was anything to keep. Run again after it was killed in the middle, it adds to what it kept and takes nothing away.
+ * Puts a worktree back to a commit; what was there, committed or not, is kept under a ref first, and other repositories
+ * in it are moved to `kept/` beside the worktree, in a folder of the ref's last name. Run again after it was killed in the middle, it adds to what it kept and takes nothing away.
  */
-export async function park({ repo, worktree, back, ref, at, why }: Parking): Promise<boolean> {
-  if (!existsSync(worktree)) return false
+export async function park({ repo, worktree, back, ref, at, why }: Parking): Promise<Parked> {
+  if (!existsSync(worktree)) return { ref: null, folder: null }
   await using now = await snapshot({ repo, worktree, persist: true })
   const kept = await resolveCommit(repo, ref)
   const known = [kept, kept && back]
@@ -36,6 +45,7 @@ export async function park({ repo, worktree, back, ref, at, why }: Parking): Pro
     const tip = kept || dirty ? await commitWorktree({ ...commit, parent: kept ?? head ?? back }) : head
     if (tip) await keep({ repo, ref, commit: tip })
   }
-  await restoreWorktree({ repo, worktree, commit: back })
-  return isNews || kept !== null
+  const aside = join(dirname(worktree), 'kept', basename(ref))
+  await restoreWorktree({ repo, worktree, commit: back, aside })
+  return { ref: isNews || kept !== null ? ref : null, folder: existsSync(aside) ? aside : null }
 }

@@ -15,7 +15,7 @@ import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { makeHalt } from './halt.ts'
-import { park } from './park.ts'
+import { type Parked, park } from './park.ts'
 import type { Setting } from './setting.ts'
 import { announceHalt } from './steps/settle.ts'
 import { watchOptions } from './watch.ts'
@@ -88,7 +88,7 @@ export async function abandon(o: {
   const { places, deps, setting, run } = o
   const at = deps.clock.iso()
   const changed = await caughtSince(o)
-  const kept = await parkWork(o, at)
+  const { ref: kept, folder } = await parkWork(o, at)
   const state = abandonTick(o.state, {
     at,
     usd: run.usage.usd ?? 0,
@@ -111,13 +111,16 @@ export async function abandon(o: {
     step: run.step,
     cause: o.cause ?? null,
     kept,
+    kept_folder: folder,
     halt: next.halt,
   }
   const type = o.interrupted ? 'interrupted' : 'incomplete'
   const written = commit(places, o.state, next, { type, run: run.run, by: 'recovery', at, data })
   clearRun(places)
   if (halt && next.halt === halt) await announceHalt({ deps, places }, halt)
-  const work = kept ? `; its work is kept as ${kept}` : ''
+  const work =
+    (kept ? `; its work is kept as ${kept}` : '') +
+    (folder ? `; the repositories inside it are kept in ${folder}` : '')
   return {
     state: written,
     note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}`,
@@ -168,11 +171,14 @@ function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {
   return recordBrakes({ places, project: deps.project, home: deps.home, task: run.task })
 }
 
-async function parkWork({ places, setting, run, state }: Parameters<typeof abandon>[0], at: string) {
+async function parkWork(
+  { places, setting, run, state }: Parameters<typeof abandon>[0],
+  at: string,
+): Promise<Parked> {
   const back = run.before.verified_sha ?? state.verified_sha ?? run.before.head
-  if (!setting.repo || !back || setting.config?.blast_radius.worktree === false) return null
+  if (!setting.repo || !back || setting.config?.blast_radius.worktree === false)
+    return { ref: null, folder: null }
   const ref = keptRef(run)
   const why = `automaton(${places.name}): kept from a tick that did not finish\n\nAutomaton-Run: ${run.run}\n`
-  const found = await park({ repo: setting.repo, worktree: places.worktree, back, ref, at, why })
-  return found ? ref : null
+  return park({ repo: setting.repo, worktree: places.worktree, back, ref, at, why })
 }

@@ -65,7 +65,7 @@ function pauseAsAsked(places: LoopPlaces, state: LoopState | null, at: string): 
   if (state?.status !== 'running' || !existsSync(places.pauseRequest)) return state
   const entry = { type: 'pause', run: null, by: 'human', at, data: {} }
   const paused = commit(places, state, pauseLoop(state, at), entry)
-  rmSync(places.pauseRequest, { force: true })
+  rmSync(places.pauseRequest, { recursive: true, force: true })
   return paused
 }
 

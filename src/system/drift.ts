@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path'
 import { errors } from '../errors.ts'
 import { type Change, outOfScope } from '../machine/scope.ts'
 import { checkoutDir, type Head } from './checkout.ts'
@@ -5,6 +6,7 @@ import { copyIndex } from './checkout-index.ts'
 import { diffTrees, parseRaw, type RawChange, rawDiff, readBlobs } from './diff.ts'
 import { type GitPlace, gitBytes, together } from './git.ts'
 import { showName } from './names.ts'
+import { dirtySubmodules } from './nested.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
 import { runFolder, type Snapshot, snapshot } from './snapshot.ts'
@@ -49,9 +51,12 @@ export async function driftOf(options: {
   const now = await snapshot({ repo, worktree, persist, ...(head && { head }) })
   try {
     const { place, tree, tainted } = now
-    const [changes, hidden] = await together([
+    const isPrimary = checkoutDir(repo, worktree) === repo.gitDir
+    const [changes, hidden, dirty] = await together([
       changesBetween({ repo, from: base, to: tree, place }),
       hiddenChanges({ repo, worktree, base, place, commit: now.head.commit }),
+      // A tree names a submodule's commit and says nothing of its files.
+      isPrimary ? [] : dirtySubmodules({ place, tree, worktree }),
     ])
     const all = [...changes, ...hidden, ...now.ignoredProtected.map(added)]
     const out = outOfScope(all, { fileScope: [...fileScope], prefix: repo.prefix })
@@ -59,7 +64,7 @@ export async function driftOf(options: {
       tree,
       head: now.head,
       changes,
-      outOfScope: [...new Set([...out, ...tainted])].sort(),
+      outOfScope: [...new Set([...out, ...tainted, ...dirty.map(showName)])].sort(),
       place,
       [Symbol.asyncDispose]: () => now[Symbol.asyncDispose](),
     }
@@ -108,7 +113,7 @@ async function hiddenChanges(o: {
   const { repo, worktree, base, place, commit } = o
   if (checkoutDir(repo, worktree) === repo.gitDir) return []
   if (!commit) {
-    const fix = 'git worktree list, and see where its HEAD went'
+    const fix = `automaton sync ${basename(dirname(worktree))}`
     throw errors.worktreeUnusable(worktree, 'its HEAD has no commit', fix)
   }
   const index = copyIndex({ repo, worktree, into: place.gitDir })

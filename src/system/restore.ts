@@ -1,13 +1,15 @@
-import { lstatSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { lstatSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { errors } from '../errors.ts'
 import { installIndex } from './checkout-index.ts'
 import { diffTrees } from './diff.ts'
 import { gitBytes } from './git.ts'
 import { nameBytes, pathBytes } from './names.ts'
+import { dirtySubmodules, gitlink, moveAside } from './nested.ts'
+import { openUp } from './open-up.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 import { readLine, readSmall } from './small-file.ts'
-import { snapshot } from './snapshot.ts'
+import { runFolder, snapshot } from './snapshot.ts'
 
 /** Traces of an operation that stopped half-way; a worktree that starts again has none. */
 const halfDone = [
@@ -35,15 +37,24 @@ export async function putBack(options: {
   /** The worktree's own git folder. */
   gitDir: string
   commit: string
+  /** Where other repositories go; default `kept/put-back` beside the worktree. */
+  aside?: string
 }): Promise<void> {
   const { repo, worktree, gitDir, commit } = options
+  const { aside = join(dirname(worktree), 'kept', 'put-back') } = options
+  // Without it a read-only folder would keep its files.
+  openUp(worktree, ['.git', runFolder])
   repairGitFile(worktree, gitDir)
   repairAdmin(repo, gitDir)
   for (const name of halfDone) remove(join(gitDir, name))
   await using now = await snapshot({ repo, worktree, persist: false })
   const { place, tree } = now
-  const nested = (await diffTrees(place, tree, commit)).filter((change) => change.oldMode === '160000')
-  for (const { name } of nested) remove(pathBytes(worktree, name))
+  const nested = (await diffTrees(place, tree, commit)).filter((change) => change.oldMode === gitlink)
+  const dirty = await dirtySubmodules({ place, tree, worktree })
+  // A commit can only name another repository, so its files are never deleted.
+  moveAside({ worktree, names: [...new Set([...nested.map(({ name }) => name), ...dirty])], into: aside })
+  const moved = new Set(nested.map(({ name }) => name))
+  for (const name of dirty) if (!moved.has(name)) mkdirSync(pathBytes(worktree, name), { recursive: true })
   // `.GIT` and its like: git does not take them, so it does not take them away either.
   for (const name of [...now.ignoredProtected, ...now.tainted]) removeWithFolders(worktree, name)
   // The index is the working tree's, so only what differs is written.

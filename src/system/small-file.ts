@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, statSync } from 'node:fs'
 
 const limit = 16 << 20
 
@@ -20,4 +20,13 @@ export function readSmall(file: string): string | null {
 /** Its first line. */
 export function readLine(file: string): string | null {
   return readSmall(file)?.split('\n', 1)[0] ?? null
+}
+
+/** Whether a folder is there, and no link to one. */
+export function isRealFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }

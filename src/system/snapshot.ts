@@ -6,6 +6,7 @@ import { copyIndex } from './checkout-index.ts'
 import { parseRaw, rawDiff } from './diff.ts'
 import { failure, type GitPlace, git, gitBytes, gitText, together } from './git.ts'
 import { joinNames, pathBytes, showName, splitNames } from './names.ts'
+import { type Holes, openUp } from './open-up.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
 
@@ -16,7 +17,7 @@ export interface Snapshot extends AsyncDisposable {
   head: Head
   /** Ignored files and folders at the root whose names are protected. */
   ignoredProtected: string[]
-  /** Files that are there but that git cannot store, such as `.GIT/config`. */
+  /** What is there but out of git's sight: names that it refuses, such as `.GIT/config`, and closed folders. */
   tainted: string[]
   /** Where the tree can be read and compared; until the snapshot is disposed of. */
   place: GitPlace & { index: string }
@@ -28,7 +29,7 @@ export const runFolder = '.automaton-run'
 /**
  * Takes a picture of a working tree. Committed or not, staged, hidden by index flags or `info/exclude`: what is on the
  * disk counts, except files that a `.gitignore` names and that nobody tracks. No filter, hook or monitor runs.
- * `persist` keeps the objects in the repository's store; otherwise they go when the snapshot is disposed of.
+ * In a loop's own worktree, closed folders are opened first. `persist` keeps the objects in the repository's store; otherwise they go when the snapshot is disposed of.
  */
 export async function snapshot(options: {
   repo: Repository
@@ -39,7 +40,9 @@ export async function snapshot(options: {
 }): Promise<Snapshot> {
   const { repo, worktree, persist } = options
   const head = options.head ?? headOf(repo, worktree)
-  const isPrimary = checkoutDir(repo, worktree) === repo.gitDir
+  const checkout = checkoutDir(repo, worktree)
+  const isPrimary = checkout === repo.gitDir
+  const holes = checkout && !isPrimary ? openUp(worktree, ['.git', runFolder]) : null
   const ours = isPrimary ? [`${repo.prefix}.automaton/loops/`, `${repo.prefix}.automaton/cache/`] : []
   const exclude = [`/${runFolder}`, ...ours.map((folder) => `/${escapePattern(folder)}`)]
   const own = privateGit({ repo, workTree: worktree, persist, exclude })
@@ -47,19 +50,22 @@ export async function snapshot(options: {
     const { place } = own
     const empty = { ...place, index: join(own.dir, 'none') }
     const filled = await fillIndex({ repo, worktree, place, empty, commit: head.commit })
-    const [tainted, ignored] = await together([
+    const [refusedNames, hidden, ignored] = await together([
       refused({ place, ...filled }),
+      holes ? outOfSight({ place, holes, nested: filled.nested }) : [],
       // Only now, or a tracked file that a .gitignore happens to name would be in it.
       gitBytes(place, ['ls-files', '-o', '-i', '-z', '--directory', '--exclude-standard']),
       head.commit && undoConversions(place, head.commit),
     ])
+    // What is refused one by one is not reported again as a folder.
+    const news = hidden.filter((name) => !refusedNames.some((known) => `${known}/`.startsWith(`${name}/`)))
     return {
       tree: await gitText(place, ['write-tree']),
       head,
       ignoredProtected: protectedNames(ignored, repo.prefix).filter(
         (name) => !ours.some((folder) => `${name}/`.startsWith(folder)),
       ),
-      tainted,
+      tainted: [...refusedNames, ...news].sort(),
       place,
       [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
     }
@@ -82,6 +88,8 @@ interface Filling {
 /** What an index was to hold, and what lies at a name on the disk. */
 interface Filled {
   expected: string[]
+  /** Other repositories inside this one. */
+  nested: ReadonlySet<string>
   look: (name: string) => string | null
 }
 
@@ -113,7 +121,7 @@ async function fillIndex({ repo, worktree, place, empty, commit }: Filling): Pro
   const add = ['update-index', '--add', '--replace', '--remove', '-z', '--stdin']
   await gitBytes(place, add, { stdin: joinNames(files) })
   for (const name of added) await addNested(place, name)
-  return { expected: [...files, ...added], look }
+  return { expected: [...files, ...added], nested, look }
 }
 
 /** False: the commit has names that git refuses, such as `../x`, and says nothing of honest files. */
@@ -202,6 +210,37 @@ async function refused(o: Filled & { place: GitPlace }): Promise<string[]> {
     .filter((name) => !taken.has(name) && o.look(name) !== null)
     .map(showName)
     .sort()
+}
+
+/** What git passes over in silence, but for what lies in ignored folders or in another repository, which is reported. */
+async function outOfSight(o: {
+  place: GitPlace
+  holes: Holes
+  nested: ReadonlySet<string>
+}): Promise<string[]> {
+  const { closed, removed, gits } = o.holes
+  const isNested = (name: string): boolean => name !== '' && (o.nested.has(name) || isNested(parentOf(name)))
+  // A pattern for `.git` itself must not hide it; only the folder around it can be ignored.
+  const asked = [
+    ...gits.map((name) => [name, parentOf(name)]),
+    ...closed.map((name) => [name, name]),
+  ] as const
+  const open = asked.filter(([name = '']) => !isNested(name))
+  const ignored = await ignoredAmong(
+    o.place,
+    open.map(([, about = '']) => about).filter((name) => name !== ''),
+  )
+  const left = open.filter(([, about = '']) => !ignored.has(about)).map(([name = '']) => name || '.')
+  return [...new Set([...removed, ...left].map(showName))]
+}
+
+async function ignoredAmong(place: GitPlace, names: string[]): Promise<Set<string>> {
+  if (names.length === 0) return new Set()
+  // This command takes no literal names, but `./` keeps it from seeing more than a name, and it has no wildcards.
+  const args = ['--no-literal-pathspecs', 'check-ignore', '--no-index', '-z', '--stdin']
+  const result = await git(place, args, { stdin: joinNames(names.map((name) => `./${name}`)) })
+  if (result.code > 1) throw failure(args, result)
+  return new Set(splitNames(result.stdout).map((name) => name.slice(2)))
 }
 
 /** Name and mode of every entry of a tree. */

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AutomatonError } from '../errors.ts'
 import { checkoutDir, headOf, readNames } from './checkout.ts'
@@ -176,9 +176,19 @@ function changedKeys(before: Record<string, string>, after: Record<string, strin
   )
 }
 
+/** Null also below a file, where there is nothing either. */
+function lstatOrNull(file: string): Stats | null {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) ?? null
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return null
+    throw error
+  }
+}
+
 /** What a file is and holds; empty when it is not there. */
 function fingerprint(file: string): string {
-  const stat = lstatSync(file, { throwIfNoEntry: false })
+  const stat = lstatOrNull(file)
   if (!stat) return ''
   if (stat.isDirectory()) return 'folder'
   const target = stat.isSymbolicLink() ? readlinkSync(file) : ''

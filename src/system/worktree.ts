@@ -61,23 +61,25 @@ export async function ensureWorktree(options: WorktreeOptions): Promise<'created
 }
 
 /**
- * Puts a worktree back to a commit: its branch, its HEAD, its index and its files. Files that nobody tracks go, nested
- * repositories and protected names that are ignored included; other ignored files stay. Keep the old state first, if
- * anybody may want it. Without `branch` the branch is `automaton/` and the name of the folder that holds the worktree.
+ * Puts a worktree back to a commit: its branch, its HEAD, its index and its files. Files that nobody tracks go, protected
+ * names that are ignored included; other ignored files stay. Keep the old state first, if anybody may want it. Other
+ * repositories in it, and submodules that were changed, are moved to the folder `aside`. Without `branch` the branch is `automaton/` and the name of the folder that holds the worktree.
  */
 export async function restoreWorktree(options: {
   repo: Repository
   worktree: string
   commit: string
   branch?: string
+  /** Default `kept/put-back` beside the worktree. */
+  aside?: string
 }): Promise<void> {
-  const { repo, worktree, commit, branch = `automaton/${basename(dirname(worktree))}` } = options
+  const { repo, worktree, commit, aside, branch = `automaton/${basename(dirname(worktree))}` } = options
   const place = checkoutPlace(repo, worktree)
   const { gitDir } = place
   if (gitDir === repo.gitDir) throw replaced(worktree, "it is the person's own checkout")
   if (isLocked(gitDir)) throw lockedError(repo, worktree)
   clearStaleLocks(repo, worktree, `refs/heads/${branch}`)
-  await putBack({ repo, worktree, gitDir, commit })
+  await putBack({ repo, worktree, gitDir, commit, ...(aside !== undefined && { aside }) })
   await gitBytes(place, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`])
   const message = 'automaton: put back'
   await gitBytes(place, ['update-ref', '-m', message, '--end-of-options', `refs/heads/${branch}`, commit])

@@ -59,6 +59,7 @@ describe('a change of what automaton measures by is tampering', () => {
       'base-branch',
     ],
     ['the worktree’s .git removed (S24)', 'rm .git', 'gitfile'],
+    ['the worktree replaced by a file (S24)', 'W=$PWD; cd /; rm -rf "$W"; echo > "$W"', 'gitfile'],
     ['the worktree’s .git a repository of its own (S24)', 'rm .git; git init -q .', 'gitfile'],
     [
       'HEAD on the base branch, with a commit (S25)',

@@ -174,6 +174,7 @@ describe('what came from outside', () => {
       status: 'halted' as const,
       resumed_count: 0,
       kept: hostile,
+      kept_folder: hostile,
     }
     expectQuiet(approveText(refused, page()))
     const line = {

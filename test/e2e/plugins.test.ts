@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { identify, isAlive } from '../../src/system/process.ts'
 import { hasNoModules, pluginProject, pluginText } from '../helpers/plugins.ts'
 import { must } from '../helpers/project.ts'
 
@@ -458,11 +459,8 @@ function plain(text: string): string {
   return text.replace(/\s+/g, ' ')
 }
 
+/** A dead process that its parent (perhaps this test runner, as a subreaper) has not collected yet is not alive. */
 function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
+  const who = identify(pid)
+  return who !== null && isAlive(who)
 }

@@ -9,9 +9,12 @@ const shown = 20
 
 /** What came of an approval; after a refused one, the ways out. */
 export function approveText(raw: ApproveReport, page: Page): string {
-  const { loop, approved, halt, kept } = safe(raw)
+  const { loop, approved, halt, kept, kept_folder } = safe(raw)
   const { width, colors } = page
-  const keptLine = kept ? wrap(`what the worktree had is kept as ${kept}`, width) : []
+  const keptLine = [
+    ...(kept ? wrap(`what the worktree had is kept as ${kept}`, width) : []),
+    ...(kept_folder ? wrap(`the repositories inside it are kept in ${kept_folder}`, width) : []),
+  ]
   if (approved) {
     const head = `${loop} is approved and running; ${halt.reason} is cleared`
     return [...wrap(head, width), ...keptLine, ...nextLines([`automaton tick ${loop}`], page)].join('\n')

@@ -20,7 +20,11 @@ export function tickLogText(raw: TickLogReport, { width, colors }: Page): string
     safeLines(text).trimEnd(),
   ])
   const diff =
-    raw.diff === null ? 'no longer known' : raw.diff === '' ? 'nothing' : safeLines(raw.diff).trimEnd()
+    raw.diff === null
+      ? 'not known: it was not committed, or git has let go of it'
+      : raw.diff === ''
+        ? 'nothing'
+        : safeLines(raw.diff).trimEnd()
   return [...records, ...files, '', colors.bold('── changed'), diff].join('\n')
 }
 

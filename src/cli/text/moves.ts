@@ -28,13 +28,14 @@ export function resumeText(raw: ResumeReport, page: Page): string {
 
 /** Where the branch starts from now. */
 export function syncText(raw: SyncReport, page: Page): string {
-  const { loop, branch, base_branch, base, kept, task } = safe(raw)
+  const { loop, branch, base_branch, base, kept, kept_folder, task } = safe(raw)
   const text = `${branch} starts again from ${base_branch} (${base.slice(0, 12)})`
   const on = `automaton tick ${loop}`
-  if (!kept) return told(text, [on], page)
+  const inner = kept_folder ? `; the repositories inside it are kept in ${kept_folder}` : ''
+  if (!kept) return told(`${text}${inner}`, [on], page)
   const back = task ? sendBack(task) : null
   const rest = back ? `. ${back.why}` : ''
-  return told(`${text}; what it had is kept as ${kept}${rest}`, [...(back?.commands ?? []), on], page)
+  return told(`${text}; what it had is kept as ${kept}${inner}${rest}`, [...(back?.commands ?? []), on], page)
 }
 
 /** A task does not know that its work is gone: it keeps its phase until a person moves it. */

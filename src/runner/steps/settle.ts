@@ -62,7 +62,7 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     return { ...next, state }
   })
   outcome.remembered?.write(graded?.verdict.pass === true)
-  if (existsSync(places.pauseRequest)) rmSync(places.pauseRequest, { force: true })
+  if (existsSync(places.pauseRequest)) rmSync(places.pauseRequest, { recursive: true, force: true })
   scene.warnings.push(...collectGarbage(places, config.outputs.retention))
   const { halt, status } = closing.state
   if (graded) {

@@ -1,0 +1,78 @@
+import { accessSync, chmodSync, constants, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
+import { pathBytes } from './names.ts'
+
+/** What git cannot see or must not touch; names from the worktree's root, one character a byte. */
+export interface Holes {
+  /** Folders and files that stay closed: nobody can say what they hold. */
+  closed: string[]
+  /** Pipes and the like that git would have waited for; they are gone now. */
+  removed: string[]
+  /** Everything below the root that is named `.git`, in any case; git does not look inside. */
+  gits: string[]
+}
+
+/** Files that git opens by name while it lists a working tree, so that a pipe there would hold it up. */
+const openedByName = new Set(['.gitignore', '.gitattributes', '.gitmodules', 'head', 'commondir'])
+
+/**
+ * Gives the owner of a loop's worktree the rights to read all of it and to remove all of it: git only warns about a
+ * folder that it cannot open, and then shows none of its files. Links are not followed, and the x bit of files, which
+ * git records, is left alone. `skip` names entries of the root that are left alone. Never for a person's own checkout.
+ */
+export function openUp(worktree: string, skip: readonly string[]): Holes {
+  const holes: Holes = { closed: [], removed: [], gits: [] }
+  const folders = ['']
+  grantFolder(pathBytes(worktree, ''))
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    try {
+      for (const entry of namesIn(pathBytes(worktree, folder))) {
+        if (folder === '' && skip.includes(entry)) continue
+        const name = folder === '' ? entry : `${folder}/${entry}`
+        const lower = entry.toLowerCase()
+        if (folder !== '' && lower === '.git') holes.gits.push(name)
+        const path = pathBytes(worktree, name)
+        const stat = lstatSync(path, { throwIfNoEntry: false })
+        if (!stat) continue
+        if (stat.isDirectory()) {
+          grantFolder(path, stat)
+          folders.push(name)
+        } else if (stat.isFile()) {
+          if (!canRead(path, stat)) holes.closed.push(name)
+        } else if (!stat.isSymbolicLink() && openedByName.has(lower)) {
+          // It holds nothing, so nothing is lost.
+          rmSync(path as unknown as string, { force: true })
+          holes.removed.push(name)
+        }
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') holes.closed.push(folder)
+    }
+  }
+  return holes
+}
+
+function namesIn(folder: Buffer): string[] {
+  return readdirSync(folder, { encoding: 'buffer' }).map((name) => name.toString('latin1'))
+}
+
+function grantFolder(path: Buffer, stat: Stats = lstatSync(path)): void {
+  if (stat.isDirectory() && (stat.mode & 0o700) !== 0o700) grant(path, stat.mode | 0o700)
+}
+
+function canRead(path: Buffer, stat: Stats): boolean {
+  if ((stat.mode & 0o400) !== 0) return true
+  grant(path, stat.mode | 0o400)
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Another user's files keep their rights; whether they can be read all the same shows when they are. */
+function grant(path: Buffer, mode: number): void {
+  try {
+    chmodSync(path, mode & 0o7777)
+  } catch {}
+}
