@@ -24,7 +24,8 @@ needs()(
     await Promise.all([daemon.exited, ...drained])
     expect(daemon.exitCode).toBe(143)
     expect(late.files - early.files).toBeLessThanOrEqual(8)
-    expect(late.zombies).toBe(0)
+    // The tick that ended at this very moment may not be collected yet; a leak would be one for each tick.
+    expect(late.zombies).toBeLessThanOrEqual(1)
     expect(late.children).toBeLessThanOrEqual(1)
     // A collector that has not run yet may hold some MiB; a leak of one tick's output would hold more.
     expect(late.memory - early.memory).toBeLessThan(48)
