@@ -77,8 +77,3 @@ export function backPhase(phase: Phase, kept: readonly Phase[]): Phase | null {
   const { back } = rows[phase]
   return back !== null && kept.includes(back) ? back : null
 }
-
-/** Whether the edge is the way on, not one back or out. */
-export function isForward(edge: { from: Phase; to: Phase; kept: readonly Phase[] }): boolean {
-  return nextPhase(edge.from, edge.kept) === edge.to
-}

@@ -3,7 +3,7 @@ import { artifactOf, backPhase, isReview, loopPhases, nextPhase, verdictWays } f
 import type { TaskState } from './task.ts'
 import { edgeByVerdict, readVerdictLine } from './verdict-line.ts'
 
-export { artifactOf, isForward, isReview, keptPhases, loopPhases, nextPhase } from './phase-table.ts'
+export { artifactOf, isReview, keptPhases, loopPhases, nextPhase } from './phase-table.ts'
 export { edgeByVerdict, readVerdictLine } from './verdict-line.ts'
 
 /** One edge that somebody asks for. */

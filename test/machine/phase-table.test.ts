@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { type Phase, phases } from '../../src/api/work.ts'
-import { artifactOf, isForward, keptPhases, loopPhases, nextPhase } from '../../src/machine/phases.ts'
+import { artifactOf, keptPhases, loopPhases, nextPhase } from '../../src/machine/phases.ts'
 
 const all = keptPhases(null)
 
@@ -44,11 +44,5 @@ describe('the phase table', () => {
     expect(nextPhase('implement', kept)).toBe('referee')
     expect(nextPhase('bug_hunt', kept)).toBe('referee')
     expect(nextPhase('referee', kept)).toBe('complete')
-  })
-
-  test('isForward is true for the way on only', () => {
-    expect(isForward({ from: 'code_review', to: 'bug_hunt', kept: all })).toBe(true)
-    expect(isForward({ from: 'code_review', to: 'implement', kept: all })).toBe(false)
-    expect(isForward({ from: 'code_review', to: 'human_intervention', kept: all })).toBe(false)
   })
 })
