@@ -45,6 +45,8 @@ export function openUp(worktree: string, skip: readonly string[]): Holes {
         }
       }
     } catch (error) {
+      // Without its root nothing is known of a worktree; a closed entry stands for something below it.
+      if (folder === '') throw error
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') holes.closed.push(folder)
     }
   }
