@@ -5,6 +5,7 @@ import { AutomatonError } from '../../src/errors.ts'
 import { type ExecOptions, exec } from '../../src/system/exec.ts'
 import { maskSecrets } from '../../src/system/hygiene.ts'
 import { isAlive, type ProcessIdentity } from '../../src/system/process.ts'
+import { needs } from '../crash/needs.ts'
 import { writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
 
@@ -145,6 +146,25 @@ describe('output', () => {
     expect(readFileSync(logFile, 'utf8')).toBe('one\ntwo\n[masked:API_TOKEN]\n')
     expect(result.stdout).toContain('correct-horse-battery')
   })
+
+  needs('node')(
+    'what a program leaves unwritten at its exit is not lost while nobody reads',
+    async () => {
+      // Node quits at once, whatever its pipe has not taken yet.
+      const script = `console.log('ready'); console.log('x'.repeat(600000)); console.log('the end'); process.exit()`
+      let pid = 0
+      const { stdout } = await run(['node', '-e', script], {
+        onSpawn: (who) => {
+          pid = who.pid
+        },
+        onLine(line) {
+          while (line === 'ready' && !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) Bun.sleepSync(5)
+        },
+      })
+      expect(stdout.slice(-9)).toBe('\nthe end\n')
+    },
+    20_000,
+  )
 
   test('a new log is private and a symlink in its place is refused before anything starts', async () => {
     const logFile = join(dir.path, 'new.log')
