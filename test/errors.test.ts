@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failureOf, failureText } from '../src/cli/failure.ts'
+import { failureJson, failureOf, failureText } from '../src/cli/failure.ts'
 import { type AutomatonError, errors, exitCodes } from '../src/errors.ts'
 
 const root = join(import.meta.dir, '..')
@@ -231,7 +231,7 @@ describe('every error', () => {
   test.each(rows)('%s ends with its exit code and is two lines for people', (_name, { error, exit }) => {
     const failure = failureOf(error, 'automaton x')
     expect(failure.exit).toBe(exit as typeof failure.exit)
-    const [first, second, ...rest] = failureText(failure, false).split('\n')
+    const [first, second, ...rest] = failureText(failure, null).split('\n')
     expect(first).toBe(`automaton: ${error.message}`)
     expect(second).toBe(`  fix: ${error.fix}`)
     expect(rest).toEqual([''])
@@ -250,7 +250,7 @@ describe('every error', () => {
 
   test.each(rows)('%s is one JSON object for programs', (_name, { error, exit }) => {
     const { code, message, fix } = error
-    const text = failureText(failureOf(error, 'automaton x'), true)
+    const text = failureJson(failureOf(error, 'automaton x'))
     expect(JSON.parse(text)).toEqual({ schema: 1, type: 'error', code, message, fix, exit })
     expect(text.trimEnd()).not.toContain('\n')
   })

@@ -8,6 +8,7 @@ import { matchCall } from './program.ts'
 import { safeLines } from './safe.ts'
 import { type Signals, watchSignals } from './signals.ts'
 import { openTerminal } from './terminal.ts'
+import { isTerminal } from './tty.ts'
 import type { Answer, Verb } from './verb.ts'
 import { verbs } from './verbs.ts'
 
@@ -77,7 +78,12 @@ async function render(answer: Omit<Answer, 'exit'>, json: boolean, noColor: bool
 async function help(line: CommandLine): Promise<ExitCode> {
   const version = typeof AUTOMATON_VERSION === 'string' ? AUTOMATON_VERSION : '0.0.0-source'
   if (line.options.has('version') && !line.options.has('help')) return told(`automaton ${version}`)
-  const [{ helpText }, { openPage }] = await Promise.all([import('./help.ts'), import('./page.ts')])
+  const [{ helpReport, helpText }, { openPage }] = await Promise.all([
+    import('./help.ts'),
+    import('./page.ts'),
+  ])
+  const report = helpReport({ verbs, verb: line.verb, version })
+  if (line.options.has('json')) return told((await import('./json.ts')).jsonLine(report).trimEnd())
   const page = await openPage(process.env, line.options.has('no-color'))
   return told(helpText({ verbs, verb: line.verb, version, page }))
 }
@@ -93,9 +99,14 @@ function lost() {
 }
 
 async function fail(error: unknown, command: string, json: boolean): Promise<ExitCode> {
-  const { failureOf, failureText } = await import('./failure.ts')
+  const [{ failureJson, failureOf, failureText }, { widthOf }] = await Promise.all([
+    import('./failure.ts'),
+    import('./page.ts'),
+  ])
   const failure = failureOf(error, command)
-  write(2, failureText(failure, json))
+  // Programs and logs get two lines, whatever their length.
+  const width = isTerminal(2) ? widthOf(process.env) : null
+  write(2, json ? failureJson(failure) : failureText(failure, width))
   if (failure.exit === exitCodes.bug && process.env.AUTOMATON_DEBUG && error instanceof Error) {
     write(2, `${error.stack ?? ''}\n`)
   }

@@ -1,4 +1,6 @@
 import { AutomatonError, type ExitCode, errors } from '../errors.ts'
+import { advice } from './advice.ts'
+import { hang } from './layout.ts'
 import { safeLine } from './safe.ts'
 
 /** A fatal error as it is shown. */
@@ -22,13 +24,16 @@ export function failureOf(error: unknown, command: string): Failure {
   return { code: 'bug', message: `a bug in automaton (${command}): ${what}`, fix, exit: 1 }
 }
 
-/** The failure as lines for people, or as one JSON object. */
-export function failureText(failure: Failure, json: boolean): string {
-  if (json) {
-    const { code, message, fix, exit } = failure
-    return `${JSON.stringify({ schema: 1, type: 'error', code, message, fix, exit })}\n`
-  }
-  return `automaton: ${safeLine(failure.message)}\n  fix: ${safeLine(failure.fix)}\n`
+/** The failure as one JSON object. */
+export function failureJson({ code, message, fix, exit }: Failure): string {
+  return `${JSON.stringify({ schema: 1, type: 'error', code, message, fix, exit })}\n`
+}
+
+/** The failure as two lines, and for a terminal of that many columns as lines that fit it. */
+export function failureText(failure: Failure, width: number | null): string {
+  const [message, fix] = [safeLine(failure.message), safeLine(failure.fix)]
+  if (width === null) return `automaton: ${message}\n  fix: ${fix}\n`
+  return `${[...hang('automaton: ', message, width), ...advice('  fix: ', fix, width)].join('\n')}\n`
 }
 
 /** What the system refused, such as a full disk, is the environment's fault and not a bug. */

@@ -13,6 +13,27 @@ export function helpText(o: {
   return o.verb ? verbHelp(o.verb, o.page) : overview(o.verbs, o.version, o.page)
 }
 
+/** The same for programs: one verb, or all that are listed, and the options of each besides those of all. */
+export function helpReport(o: { verbs: readonly Verb[]; verb: Verb | null; version: string }) {
+  const told = o.verb ? [o.verb] : o.verbs.filter((verb) => verb.group)
+  return {
+    version: o.version,
+    commands: told.map(({ name, alias, args, group, help, options }) => ({
+      name,
+      alias: alias ?? null,
+      args: args?.split(' ') ?? [],
+      group: group ?? null,
+      help,
+      options: (options ?? []).map(optionReport),
+    })),
+    options: globalOptions.map(optionReport),
+  }
+}
+
+function optionReport({ name, value, list, help }: OptionSpec) {
+  return { name: `--${name}`, value: value ?? null, repeats: list === true, help }
+}
+
 const exitHelp =
   'Exit codes: 0 done, 2 usage, 3 not now, 4 this tick halted the loop, 5 environment, 6 refused inside a tick.'
 

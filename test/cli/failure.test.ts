@@ -1,18 +1,33 @@
 import { expect, test } from 'bun:test'
-import { failureOf, failureText } from '../../src/cli/failure.ts'
+import { failureJson, failureOf, failureText } from '../../src/cli/failure.ts'
 import { jsonLine } from '../../src/cli/json.ts'
 import { safe, safeLines } from '../../src/cli/safe.ts'
 import { errors } from '../../src/errors.ts'
 
 test('an error of the catalogue is two lines: what, and one thing to do', () => {
-  const text = failureText(failureOf(errors.noCommits('/repo'), 'automaton tick'), false)
+  const text = failureText(failureOf(errors.noCommits('/repo'), 'automaton tick'), null)
   expect(text).toBe(
     'automaton: repository has no commit yet (/repo): there is nothing to branch from\n  fix: git commit --allow-empty -m "first commit"\n',
   )
 })
 
+test('on a terminal it fits the width, with the command to type whole', () => {
+  const command = `automaton plugins trust /home/me/${'deep/'.repeat(12)}one.ts`
+  const failure = {
+    code: 'x',
+    message: `plugin "one" failed in trust: ${'it changed '.repeat(9)}`,
+    fix: command,
+  }
+  const lines = failureText({ ...failure, exit: 5 }, 60)
+    .trimEnd()
+    .split('\n')
+  expect(lines.at(-1)).toBe(`  fix: ${command}`)
+  for (const line of lines.slice(0, -1)) expect(line.length).toBeLessThanOrEqual(60)
+  expect(lines.slice(1, -1).every((line) => line.startsWith('           '))).toBe(true)
+})
+
 test('with --json it is one object with exactly the keys of the contract', () => {
-  const text = failureText(failureOf(errors.inTick('approve'), 'automaton approve'), true)
+  const text = failureJson(failureOf(errors.inTick('approve'), 'automaton approve'))
   expect(Object.keys(JSON.parse(text))).toEqual(['schema', 'type', 'code', 'message', 'fix', 'exit'])
   expect(JSON.parse(text)).toMatchObject({ schema: 1, type: 'error', code: 'in_tick', exit: 6 })
 })
@@ -32,7 +47,7 @@ test('a full disk and a read-only one are the environment, exit 5', () => {
 
 test('text from outside cannot forge lines or reach the terminal', () => {
   const failure = failureOf(errors.noTask('x', 'evil\n  fix: rm -rf ~\u001b[2J\u202e'), 'automaton task')
-  const lines = failureText(failure, false).trimEnd().split('\n')
+  const lines = failureText(failure, null).trimEnd().split('\n')
   expect(lines).toHaveLength(2)
   expect(lines[0]).toContain('\\n  fix: rm -rf ~\\x1b[2J\\u202e')
   expect<unknown>(safe({ 'a\u001b': ['b\nc'] })).toEqual({ 'a\\x1b': ['b\\nc'] })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { helpText } from '../../src/cli/help.ts'
+import { helpReport, helpText } from '../../src/cli/help.ts'
 import { widthOf } from '../../src/cli/layout.ts'
 import { widthOf as columnsOf, plain } from '../../src/cli/page.ts'
 import { verbs } from '../../src/cli/verbs.ts'
@@ -19,6 +19,20 @@ test('help fits the page, for the overview and for every command', () => {
 test('the overview lists every command that has a group, and no hidden one', () => {
   const text = helpText({ verbs, verb: null, version: '1.2.3', page: { width: 80, colors: plain } })
   for (const verb of verbs) expect(text.includes(`\n  ${verb.name} `)).toBe(verb.group !== undefined)
+})
+
+test('for programs it is the table of commands, with the options of each', () => {
+  const all = helpReport({ verbs, verb: null, version: '1.2.3' })
+  expect(all.commands.map(({ name }) => name)).toEqual(verbs.filter((v) => v.group).map((v) => v.name))
+  const named = (name: string) => verbs.find((verb) => verb.name === name) ?? null
+  const { commands, options } = helpReport({ verbs, verb: named('loop-list'), version: '1.2.3' })
+  expect(commands).toMatchObject([
+    { name: 'loop-list', alias: 'loops', args: [], group: 'Look', options: [] },
+  ])
+  expect(options).toContainEqual(expect.objectContaining({ name: '--project', value: 'DIR', repeats: false }))
+  const [create] = helpReport({ verbs, verb: named('create-loop'), version: '1.2.3' }).commands
+  expect(create?.args).toEqual(['<loop>'])
+  expect(create?.options).toContainEqual(expect.objectContaining({ name: '--scope', repeats: true }))
 })
 
 test('a command and its alias are named once', () => {

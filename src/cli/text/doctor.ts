@@ -1,4 +1,5 @@
 import type { DoctorReport } from '../../commands/doctor.ts'
+import { advice } from '../advice.ts'
 import { pad, widthOf, wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
@@ -17,7 +18,7 @@ export function doctorText(raw: DoctorReport, { width, colors }: Page): string {
     return [
       ...(head ?? [`${marks[level]}  ${pad(what, left)}${first}`]),
       ...rest.map((line) => margin + line),
-      ...(fix ? wrap(`fix: ${fix}`, room).map((line) => margin + colors.bold(line)) : []),
+      ...(fix ? advice(`${margin}fix: `, fix, width).map(colors.bold) : []),
     ]
   })
   return [...lines, '', ok ? 'nothing needs doing' : 'something needs doing'].join('\n')

@@ -2,6 +2,7 @@ import type { PluginsReport } from '../../commands/plugins.ts'
 import type { CheckReport } from '../../commands/plugins-check.ts'
 import type { NewPluginReport } from '../../commands/plugins-new.ts'
 import type { TrustReport } from '../../commands/plugins-trust.ts'
+import { adviceField } from '../advice.ts'
 import { field, table, wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
@@ -13,7 +14,9 @@ export function pluginsText(raw: PluginsReport, page: Page): string {
   const rows = plugins.map((one) => [one.role ?? 'hooks', one.name, stateOf(one), originOf(one)])
   const [head = '', ...lines] = table(['ROLE', 'NAME', 'STATE', 'FROM'], rows, width)
   const problems = plugins.flatMap(({ problem }) =>
-    problem ? ['', ...wrap(colors.yellow(problem.message), width), ...field('fix', problem.fix, width)] : [],
+    problem
+      ? ['', ...wrap(colors.yellow(problem.message), width), ...adviceField('fix', problem.fix, width)]
+      : [],
   )
   const notes = plugins.flatMap(({ role, name, origin, replaces }) =>
     replaces ? ['', ...wrap(`${role ?? 'plugin'} "${name}" (${origin}) replaces ${replaces}`, width)] : [],
@@ -36,7 +39,7 @@ export function newPluginText(raw: NewPluginReport, page: Page): string {
       replaces && `once trusted it takes the place of the ${role} "${name}" (${replaces})`,
       width,
     ),
-    ...next.flatMap((command, i) => field(i === 0 ? 'next' : '', command, width)),
+    ...next.flatMap((command, i) => adviceField(i === 0 ? 'next' : '', command, width)),
   ].join('\n')
 }
 
@@ -50,7 +53,7 @@ export function trustText(raw: TrustReport, page: Page): string {
     ...field('with', [...files, ...tests].slice(0, 20).join(', '), width),
     ...field('replaces', replaces, width),
     ...(problem ? field('but', problem.message, width) : []),
-    ...field('next', next, width),
+    ...adviceField('next', next, width),
   ].join('\n')
 }
 

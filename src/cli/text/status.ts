@@ -1,6 +1,7 @@
 import { haltFile, haltWords } from '../../commands/halt-words.ts'
 import { spentWords } from '../../commands/spent-words.ts'
 import type { LoopPage, StatusReport } from '../../commands/status.ts'
+import { advice } from '../advice.ts'
 import { clip, field, hang, widthOf } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
@@ -47,7 +48,7 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
     ...line('limits', limits(loop)),
     ...loop.warnings.flatMap((text) => hang('  warning: ', text, width).map(colors.yellow)),
     ...loop.problems.flatMap(({ what, fix }) =>
-      hang('  problem: ', `${what}; ${fix}`, width).map(colors.red),
+      advice('  problem: ', `${what}; ${fix}`, width).map(colors.red),
     ),
     ...nextLines(loop.next, page).map((text) => `  ${text}`),
   ]

@@ -2,7 +2,8 @@ import { haltFile, haltWords } from '../../commands/halt-words.ts'
 import { spentWords } from '../../commands/spent-words.ts'
 import type { TickAnswer } from '../../commands/tick.ts'
 import type { TickReport } from '../../runner/report.ts'
-import { field, pad } from '../layout.ts'
+import { adviceField } from '../advice.ts'
+import { field } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { clockTime } from './time.ts'
@@ -17,19 +18,14 @@ export function tickText(raw: Pick<TickAnswer, 'report' | 'merge' | 'waiting'>, 
   return [
     headline(report, page),
     ...line('recovered', report.recovered),
-    ...body(report, waiting).flatMap(([label, text]) => line(label, text)),
+    ...body(report, waiting).flatMap(([label, text]) =>
+      label === 'fix' && text ? adviceField(label, text, page.width) : line(label, text),
+    ),
     ...report.warnings.flatMap((warning) => line('warning', warning)),
     ...nextCommands({ report, merge, waiting }).flatMap((command, i) =>
-      isCommand(command)
-        ? [`  ${pad(i === 0 ? 'next' : '', 12)}${page.colors.bold(command)}`]
-        : line(i === 0 ? 'next' : '', command),
+      adviceField(i === 0 ? 'next' : '', command, page.width),
     ),
   ].join('\n')
-}
-
-/** Commands are never wrapped, so that they can be copied; some fixes are sentences. */
-function isCommand(text: string): boolean {
-  return /^(?:automaton|git) /.test(text)
 }
 
 function headline(report: TickReport, { colors }: Page): string {
