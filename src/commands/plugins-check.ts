@@ -2,6 +2,7 @@ import type { HookEvents } from '../api/hooks.ts'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { Check } from '../plugin/contract/check.ts'
+import { unit } from '../plugin/contract/fakes.ts'
 import { harnessChecks } from '../plugin/contract/harness.ts'
 import { hookChecks } from '../plugin/contract/hooks.ts'
 import { schedulerChecks } from '../plugin/contract/scheduler.ts'
@@ -10,6 +11,7 @@ import { verifierChecks } from '../plugin/contract/verifier.ts'
 import { createHost } from '../plugin/host.ts'
 import { type UserPlugin, userPlugin } from '../plugin/loader.ts'
 import { readTrust } from '../plugin/trust.ts'
+import { schedulerContext } from '../runner/scheduler-tools.ts'
 import { pluginNamed } from './plugins-file.ts'
 
 /** One check and what came of it. */
@@ -48,28 +50,36 @@ export async function checkPlugin(app: App, typed: string): Promise<CheckReport>
   const places = { ...app.pluginPlaces(), log: app.progress }
   const user = userPlugin({ ...places, file, found, distrust: trust.problem, withTests: true })
   try {
-    return await check(user, log, failures)
+    return await check({ app, user, log, failures })
   } finally {
     user.child.close()
   }
 }
 
-async function check(
-  user: UserPlugin,
-  log: (line: string) => void,
-  failures: string[],
-): Promise<CheckReport> {
+async function check({
+  app,
+  user,
+  log,
+  failures,
+}: {
+  app: App
+  user: UserPlugin
+  log(line: string): void
+  failures: string[]
+}): Promise<CheckReport> {
   const { name } = await user.child.load()
   const { names, contract } = await user.child.tests()
   const host = createHost({ builtins: [], loaded: [{ ...user, problem: null }], log })
   const options = contract.options ?? {}
   const made = await user.plugin.setup({ options })
   const subject = { host, name, options }
+  const machine = { ...app, project: { root: app.pluginPlaces().cwd } }
+  const context = schedulerContext({ loop: unit().loop, fromTick: false }, machine)
   const suites: [suite: string, checks: Check[]][] = []
   if (made.source) suites.push(['source', sourceChecks(subject)])
   if (made.verifier) suites.push(['verifier', verifierChecks({ ...subject, goodRun: contract.goodRun })])
   if (made.harness) suites.push(['harness', harnessChecks({ ...subject, goodRun: contract.goodRun })])
-  if (made.scheduler) suites.push(['scheduler', schedulerChecks(subject)])
+  if (made.scheduler) suites.push(['scheduler', schedulerChecks({ ...subject, context })])
   if (Object.keys(made.hooks ?? {}).length > 0) suites.push(['hooks', hookChecks({ tell })])
   if (suites.length === 0)
     throw errors.pluginFailed(name, 'setup', 'it returned no role and no hook', undefined, user.fix)

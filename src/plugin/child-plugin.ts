@@ -3,7 +3,7 @@ import type { SourceContext, VerifyContext } from '../api/context.ts'
 import type { OutputReader, SessionRequest } from '../api/harness.ts'
 import type { HookEvents } from '../api/hooks.ts'
 import type { Plugin } from '../api/plugin.ts'
-import type { Scheduler, Unit } from '../api/scheduler.ts'
+import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import { errors } from '../errors.ts'
 import { readVerdict } from '../machine/verdict.ts'
 import { pluginOf } from './definition.ts'
@@ -87,8 +87,15 @@ export class ChildPlugin {
         return this.#read(first, second as string[])
       case 'end':
         return this.#endReader(first, second as Parameters<OutputReader['end']>[0])
-      case 'schedule':
-        return this.#of(first).scheduler?.[second as keyof Scheduler](third as Unit)
+      case 'schedule.install':
+      case 'schedule.remove':
+      case 'schedule.enable':
+      case 'schedule.disable':
+      case 'schedule.inspect': {
+        const { unit, ...ctx } = this.#context(id, second, third)
+        const verb = method.slice('schedule.'.length) as keyof Scheduler
+        return this.#of(first).scheduler?.[verb](unit as Unit, ctx as unknown as SchedulerContext)
+      }
       case 'hook':
         return void (await this.#hook(first, second as keyof HookEvents, third))
       default:

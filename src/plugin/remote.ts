@@ -1,5 +1,5 @@
 import type { HookEvents, Hooks } from '../api/hooks.ts'
-import type { Scheduler, Unit } from '../api/scheduler.ts'
+import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import type { Verifier } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
 import type { LoadAnswer, LoadRequest, SetupAnswer, TestAnswer } from './child-plugin.ts'
@@ -112,8 +112,8 @@ export class RemotePlugin {
   }
 
   #scheduler(made: number): Scheduler {
-    const act = (method: keyof Scheduler) => async (unit: Unit) =>
-      (await this.#call('schedule', [made, method, unit], this.#options.limits.schedule)) as never
+    const act = (method: keyof Scheduler) => async (unit: Unit, ctx: SchedulerContext) =>
+      (await this.#with(`schedule.${method}`, made, { ...ctx, unit }, this.#options.limits.schedule)) as never
     return {
       install: act('install'),
       remove: act('remove'),

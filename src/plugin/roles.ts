@@ -1,6 +1,6 @@
 import type { SourceContext, VerifyContext } from '../api/context.ts'
 import type { Harness, OutputReader, SessionCommand, SessionReport, SessionRequest } from '../api/harness.ts'
-import type { Scheduler, Unit } from '../api/scheduler.ts'
+import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import type { Verifier } from '../api/verdict.ts'
 import type { Source, WorkItem } from '../api/work.ts'
 import { type CallSite, callNow, callPlugin, checkResult, lend } from './call.ts'
@@ -74,27 +74,10 @@ export function guardSource(source: Source, at: Guard): HostedSource {
     async find(ctx) {
       const { signal } = ctx
       const lent = new Set<unknown>()
-      let open = 0
-      let waited = false
-      const waits = <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
-        lend(lent, async (...args: A) => {
-          open += 1
-          try {
-            return await run(...args)
-          } finally {
-            open -= 1
-            waited = true
-          }
-        })
+      const { waits, isWaiting } = waitingFor(lent)
       const program: SourceContext['run'] = waits((argv, options) => ctx.run(argv, options))
       const onBase: SourceContext['runOnBase'] = waits((argv, options) => ctx.runOnBase(argv, options))
       const run = (signal: AbortSignal) => source.find({ ...ctx, signal, run: program, runOnBase: onBase })
-      // After a wait the plugin has its whole time again.
-      const isWaiting = () => {
-        const was = waited
-        waited = false
-        return open > 0 || was
-      }
       const answer = await callPlugin({ site, limitMs: limits.find, signal, lent, isWaiting, run })
       return checkResult(site, shapes.workItems, answer)
     },
@@ -171,18 +154,55 @@ function guardReader(
   }
 }
 
-/** Puts the door in front of a scheduler. */
+/** Puts the door in front of a scheduler. While a program runs for it, which has a limit of its own, it has time. */
 export function guardScheduler(scheduler: Scheduler, { site, limits }: Guard): Scheduler {
-  const call = (method: keyof Scheduler, unit: Unit) =>
-    callPlugin({ site: site(method), limitMs: limits.schedule, run: () => scheduler[method](unit) })
-  const act = (method: keyof Scheduler) => async (unit: Unit) => {
-    await call(method, unit)
+  const call = async (method: keyof Scheduler, unit: Unit, ctx: SchedulerContext) => {
+    const { signal } = ctx
+    const lent = new Set<unknown>()
+    const { waits, isWaiting } = waitingFor(lent)
+    const program: SchedulerContext['run'] = waits((argv, options) => ctx.run(argv, options))
+    const tools = {
+      run: program,
+      readFile: lend(lent, ctx.readFile),
+      writeFile: lend(lent, ctx.writeFile),
+      removeFile: lend(lent, ctx.removeFile),
+    }
+    const run = (signal: AbortSignal) => scheduler[method](unit, { ...ctx, ...tools, signal })
+    return callPlugin({ site: site(method), limitMs: limits.schedule, signal, lent, isWaiting, run })
+  }
+  const act = (method: keyof Scheduler) => async (unit: Unit, ctx: SchedulerContext) => {
+    await call(method, unit, ctx)
   }
   return {
     install: act('install'),
     remove: act('remove'),
     enable: act('enable'),
     disable: act('disable'),
-    inspect: async (unit) => checkResult(site('inspect'), shapes.unitState, await call('inspect', unit)),
+    inspect: async (unit, ctx) =>
+      checkResult(site('inspect'), shapes.unitState, await call('inspect', unit, ctx)),
+  }
+}
+
+/** Lends functions that take their own time: `isWaiting` is true while one runs, and once after it ended. */
+function waitingFor(lent: Set<unknown>) {
+  let open = 0
+  let waited = false
+  return {
+    waits: <A extends unknown[], T>(run: (...args: A) => Promise<T>) =>
+      lend(lent, async (...args: A) => {
+        open += 1
+        try {
+          return await run(...args)
+        } finally {
+          open -= 1
+          waited = true
+        }
+      }),
+    // After a wait the plugin has its whole time again.
+    isWaiting() {
+      const was = waited
+      waited = false
+      return open > 0 || was
+    },
   }
 }

@@ -76,6 +76,7 @@ export const unitState = v.object({
   installed: v.boolean(),
   enabled: v.boolean(),
   drift: v.array(v.string()),
+  warnings: v.optional(v.array(v.string())),
 })
 
 /** A reader, whose methods are called on the object itself. */

@@ -1,8 +1,8 @@
 /** Keeps the beginning and the end of a stream of bytes. */
 export interface Capture {
   add(chunk: Uint8Array): void
-  /** What was kept; where something is missing, a line says how many bytes. */
-  text(): string
+  /** What was kept; where something is missing, a line says how many bytes. In `latin1` each byte is one character. */
+  text(encoding?: 'utf8' | 'latin1'): string
 }
 
 /** Makes a capture that never holds more than `limit` bytes: half for the beginning, half for the end. */
@@ -27,12 +27,12 @@ export function capture(limit: number): Capture {
       writeRing(ring, total, rest)
       total += rest.length
     },
-    text() {
+    text(encoding = 'utf8') {
       const start = Buffer.concat(head)
-      if (!ring) return start.toString()
+      if (!ring) return start.toString(encoding)
       const end = readRing(ring, total)
-      if (total <= half) return Buffer.concat([start, end]).toString()
-      return `${start.toString()}\n${cutMark(total - half)}\n${end.toString()}`
+      if (total <= half) return Buffer.concat([start, end]).toString(encoding)
+      return `${start.toString(encoding)}\n${cutMark(total - half)}\n${end.toString(encoding)}`
     },
   }
 }

@@ -18,6 +18,8 @@ export interface ExecOptions extends LaunchOptions {
   logFile?: string
   /** Hides secrets in the log. What the result holds is as the program wrote it. */
   mask?: (text: string) => string
+  /** Of what the result holds; `latin1` keeps every byte as one character. Default `utf8`. */
+  encoding?: 'utf8' | 'latin1'
   /** Gets each line of standard output, at most 1 MiB of it. A throw ends the program, and `exec` throws it. */
   onLine?: (line: string) => void
   /** Called right after the start; the result waits for it. A throw ends the program, and `exec` throws it. */

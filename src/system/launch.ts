@@ -11,8 +11,8 @@ export interface LaunchOptions {
   cwd: string
   /** The whole environment of the program. Its PATH is the one that the program is looked for in. */
   env: Readonly<Record<string, string>>
-  /** Text for standard input, which ends after it; absent: /dev/null. */
-  stdin?: string
+  /** What standard input holds, which ends after it; absent: /dev/null. */
+  stdin?: string | Uint8Array<ArrayBuffer>
 }
 
 /** A program that was started, and what it prints. */
@@ -41,7 +41,7 @@ export function launch(options: LaunchOptions): Launched {
     const child = Bun.spawn(argv, {
       cwd: options.cwd,
       env: options.env,
-      stdin: options.stdin ? new Blob([options.stdin]) : 'ignore',
+      stdin: options.stdin?.length ? new Blob([options.stdin]) : 'ignore',
       stdout: stdout.target,
       stderr: stderr.target,
       detached: true,

@@ -11,6 +11,8 @@ export interface OutputOptions {
   logFile?: string
   mask?: (text: string) => string
   onLine?: (line: string) => void
+  /** Of the texts at the end. Default `utf8`. */
+  encoding?: 'utf8' | 'latin1'
 }
 
 /** Told while output is read. */
@@ -90,7 +92,10 @@ export function outputs(options: OutputOptions): Outputs {
       attempt(() => log?.finish())
       failed ||= wasFailed
     },
-    texts: () => ({ stdout: kept.stdout.text(), stderr: kept.stderr.text() }),
+    texts: () => ({
+      stdout: kept.stdout.text(options.encoding),
+      stderr: kept.stderr.text(options.encoding),
+    }),
   }
 }
 

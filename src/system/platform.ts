@@ -3,3 +3,6 @@ export const isWindows = process.platform === 'win32'
 
 /** This process's id. */
 export const ownPid = process.pid
+
+/** The user's number; null on Windows. */
+export const userNumber = process.getuid?.() ?? null

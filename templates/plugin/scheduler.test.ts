@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { SchedulerContext } from 'automaton'
 import plugin from './scheduler.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'my-scheduler-'))
@@ -14,6 +15,8 @@ export default {
   async 'knows nothing of a loop that was never installed'() {
     const { scheduler } = await plugin.setup({ options: { folder } })
     const unit = { loop: 'never', project: '/project', script: '/project/tick.sh', intervalSeconds: 60 }
-    assert.deepEqual(await scheduler?.inspect(unit), { installed: false, enabled: false, drift: [] })
+    // This scheduler asks the machine for nothing.
+    const ctx = {} as SchedulerContext
+    assert.deepEqual(await scheduler?.inspect(unit, ctx), { installed: false, enabled: false, drift: [] })
   },
 }

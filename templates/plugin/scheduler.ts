@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { definePlugin, type Unit } from 'automaton'
+import { definePlugin, projectHash, type Unit } from 'automaton'
 import * as v from 'valibot'
 
 /** Keeps one JSON file for each loop, for a dispatcher of your own to read. */
@@ -13,12 +13,12 @@ export default definePlugin({
     folder: v.optional(v.string(), join(homedir(), '.my-scheduler')),
   }),
   setup({ options: { folder } }) {
-    const fileOf = ({ loop }: Unit) => join(folder, `${loop}.json`)
+    const fileOf = ({ loop, project }: Unit) => join(folder, `${loop}-${projectHash(project)}.json`)
     const write = (unit: Unit, enabled: boolean) => {
       mkdirSync(folder, { recursive: true })
       writeFileSync(fileOf(unit), `${JSON.stringify({ ...unit, enabled }, null, 2)}\n`)
     }
-    // Each of these may be called twice, and the second time changes nothing.
+    // Each may be called twice, and the second time changes nothing. The second argument, `ctx`, runs programs and writes files.
     return {
       scheduler: {
         install: async (unit) => write(unit, true),

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AutomatonError } from '../../src/errors.ts'
-import { sessionEnd, sessionRequest, sourceContext, verifyContext } from '../../src/plugin/contract/fakes.ts'
+import {
+  schedulerContext,
+  sessionEnd,
+  sessionRequest,
+  sourceContext,
+  verifyContext,
+} from '../../src/plugin/contract/fakes.ts'
 import { createHost, type Host } from '../../src/plugin/host.ts'
 import { RemotePlugin } from '../../src/plugin/remote.ts'
 import { defaultLimits, type Limits } from '../../src/plugin/roles.ts'
@@ -164,15 +170,34 @@ describe('a plugin in a process of its own', () => {
 
   test('schedules, inspects, and is told what happens', async () => {
     using x = hosted(
-      `{ scheduler: { install: async () => { on = true }, remove: async () => { on = false }, enable() {}, disable() {},
-        inspect: () => ({ installed: on, enabled: on, drift: [] }) },
+      `{ scheduler: {
+        async install(unit, ctx) {
+          on = (await ctx.run(['tool', unit.loop], { stdin: new Uint8Array([255]) })).stdout
+          await ctx.writeFile(ctx.home + '/' + ctx.user, unit.script)
+        },
+        remove: async () => { on = '' }, enable() {}, disable() {},
+        inspect: (unit, ctx) => ({ installed: on !== '', enabled: ctx.fromTick, drift: [on, String(unit.intervalSeconds)] }) },
         hooks: { halt: (event) => { console.log('heard ' + event.reason) } } }`,
-      { head: 'let on = false' },
+      { head: "let on = ''" },
     )
     const scheduler = await x.host.scheduler('x')
     const unit = { loop: 'l', project: '/p', script: '/s', intervalSeconds: 60 }
-    await scheduler.install(unit)
-    expect(await scheduler.inspect(unit)).toEqual({ installed: true, enabled: true, drift: [] })
+    const seen: unknown[] = []
+    const ctx = schedulerContext({
+      fromTick: true,
+      run: async (argv, options) => {
+        seen.push(argv, options)
+        return { exitCode: 0, output: 'told', stdout: 'told', seconds: 0, timedOut: false }
+      },
+      writeFile: async (path, data) => void seen.push(path, data),
+    })
+    await scheduler.install(unit, ctx)
+    expect(seen).toEqual([['tool', 'l'], { stdin: new Uint8Array([255]) }, '/home/pat/1000', '/s'])
+    expect(await scheduler.inspect(unit, ctx)).toEqual({
+      installed: true,
+      enabled: true,
+      drift: ['told', '60'],
+    })
     const halt = {
       loop: 'l',
       project: '/p',

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { schedulerContext } from '../../src/plugin/contract/fakes.ts'
 import { schedulerChecks } from '../../src/plugin/contract/scheduler.ts'
 import { createHost } from '../../src/plugin/host.ts'
 import harness from '../../templates/plugin/harness.ts'
@@ -20,7 +21,8 @@ harnessContract({ plugin: harness, goodRun: 'Done.\n' })
 const folder = mkdtempSync(join(tmpdir(), 'automaton-test-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 const host = createHost({ builtins: [scheduler], log() {} })
-for (const check of schedulerChecks({ host, name: scheduler.name, options: { folder } })) {
+const context = schedulerContext()
+for (const check of schedulerChecks({ host, name: scheduler.name, options: { folder }, context })) {
   test(`the scheduler ${scheduler.name} ${check.name}`, check.run)
 }
 

@@ -1,6 +1,6 @@
 import type { RunResult, SessionResult, SourceContext, VerifyContext } from '../../api/context.ts'
 import type { SessionEnd, SessionRequest } from '../../api/harness.ts'
-import type { Unit } from '../../api/scheduler.ts'
+import type { SchedulerContext, Unit } from '../../api/scheduler.ts'
 import type { TaskView, Violation } from '../../api/work.ts'
 import { readVerdict } from '../../machine/verdict.ts'
 
@@ -113,6 +113,24 @@ export function sessionRequest(change: Partial<SessionRequest> = {}): SessionReq
 /** How a session ended unless a check says otherwise: well, and without a word. */
 export function sessionEnd(change: Partial<SessionEnd> = {}): SessionEnd {
   return { exitCode: 0, stdout: '', stderr: '', at: '2026-01-01T00:00:00.000Z', report: null, ...change }
+}
+
+/** What a scheduler is given unless a check says otherwise: a machine without programs and files. */
+export function schedulerContext(change: Partial<SchedulerContext> = {}): SchedulerContext {
+  return {
+    loop: unit().loop,
+    project: unit().project,
+    log() {},
+    signal: new AbortController().signal,
+    home: '/home/pat',
+    user: 1000,
+    fromTick: false,
+    run: async () => runResult(),
+    readFile: async () => null,
+    writeFile: async () => {},
+    removeFile: async () => {},
+    ...change,
+  }
 }
 
 /** A loop's unit that no real loop has. */

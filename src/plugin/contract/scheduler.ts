@@ -1,21 +1,27 @@
-import type { UnitState } from '../../api/scheduler.ts'
+import type { SchedulerContext, UnitState } from '../../api/scheduler.ts'
 import { type Check, ensureSame, type Subject } from './check.ts'
 import { unit } from './fakes.ts'
 
+/** A scheduler under check. */
+export interface SchedulerSubject extends Subject {
+  /** The machine that it is checked on. */
+  context: SchedulerContext
+}
+
 /** What every scheduler must do. They install a unit of a loop that nobody has, and take it away again. */
-export function schedulerChecks({ host, name, options }: Subject): Check[] {
+export function schedulerChecks({ host, name, options, context: ctx }: SchedulerSubject): Check[] {
   const mine = unit()
   const open = () => host.scheduler(name, options)
-  const state = async (): Promise<UnitState> => (await open()).inspect(mine)
+  const state = async () => plain(await (await open()).inspect(mine, ctx))
   const clean = (run: () => Promise<void>) => async () => {
     try {
-      await (await open()).install(mine)
+      await (await open()).install(mine, ctx)
       await run()
     } finally {
-      await (await open()).remove(mine)
+      await (await open()).remove(mine, ctx)
     }
   }
-  const installed: UnitState = { installed: true, enabled: true, drift: [] }
+  const installed = { installed: true, enabled: true, drift: [] }
   return [
     {
       name: 'installs a unit that is enabled and as it should be',
@@ -24,7 +30,7 @@ export function schedulerChecks({ host, name, options }: Subject): Check[] {
     {
       name: 'changes nothing when it installs a second time',
       run: clean(async () => {
-        await (await open()).install(mine)
+        await (await open()).install(mine, ctx)
         ensureSame(await state(), installed, 'the unit is')
       }),
     },
@@ -33,7 +39,19 @@ export function schedulerChecks({ host, name, options }: Subject): Check[] {
       run: clean(async () => {
         const scheduler = await open()
         for (const verb of ['disable', 'disable', 'enable', 'enable'] as const) {
-          await scheduler[verb](mine)
+          await scheduler[verb](mine, ctx)
+          ensureSame((await state()).enabled, verb === 'enable', `after ${verb} it is enabled`)
+        }
+        ensureSame(await state(), installed, 'the unit is')
+      }),
+    },
+    {
+      name: 'disables and enables a unit from its own run',
+      run: clean(async () => {
+        const scheduler = await open()
+        const inside = { ...ctx, fromTick: true }
+        for (const verb of ['disable', 'enable'] as const) {
+          await scheduler[verb](mine, inside)
           ensureSame((await state()).enabled, verb === 'enable', `after ${verb} it is enabled`)
         }
       }),
@@ -41,19 +59,35 @@ export function schedulerChecks({ host, name, options }: Subject): Check[] {
     {
       name: 'notices that a unit is not what it would write',
       run: clean(async () => {
-        const other = await (await open()).inspect(unit({ intervalSeconds: 7200 }))
+        const other = await (await open()).inspect(unit({ intervalSeconds: 7200 }), ctx)
         ensureSame(other.drift.length > 0, true, 'for another interval it finds a difference')
+      }),
+    },
+    {
+      name: 'keeps the units of two projects apart, though their loops have one name',
+      run: clean(async () => {
+        const scheduler = await open()
+        const other = unit({ project: '/other', script: '/other/tick.sh' })
+        await scheduler.install(other, ctx)
+        ensureSame(await state(), installed, 'after the other was installed the unit is')
+        await scheduler.remove(other, ctx)
+        ensureSame(await state(), installed, 'after the other was removed the unit is')
       }),
     },
     {
       name: 'removes a unit, and does not mind that there is none',
       async run() {
         const scheduler = await open()
-        await scheduler.install(mine)
-        await scheduler.remove(mine)
-        await scheduler.remove(mine)
+        await scheduler.install(mine, ctx)
+        await scheduler.remove(mine, ctx)
+        await scheduler.remove(mine, ctx)
         ensureSame((await state()).installed, false, 'after remove it is installed')
       },
     },
   ]
+}
+
+/** Without the warnings: they are about the machine. */
+function plain({ installed, enabled, drift }: UnitState) {
+  return { installed, enabled, drift }
 }
