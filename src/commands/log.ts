@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, watch } from 'node:fs'
-import { join } from 'node:path'
+import { watch } from 'node:fs'
+import { basename } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { readBounded } from '../store/atomic.ts'
 import type { LogRecord } from '../store/chain.ts'
 import { peek, readLog } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
+import { filesOfTick } from '../store/outputs.ts'
 import { diffText } from '../system/drift.ts'
 import { findRepository } from '../system/repository.ts'
 import { wait } from '../system/wait.ts'
@@ -97,11 +98,7 @@ function noTick(o: { loop: string; tick: number }, all: LogRecord[]) {
 }
 
 function filesOf(places: LoopPlaces, tick: number): TickLogReport['files'] {
-  if (!existsSync(places.outputs)) return []
-  return readdirSync(places.outputs)
-    .filter((name) => name.startsWith(`tick${tick}-`))
-    .sort()
-    .map((name) => ({ name, text: textOf(join(places.outputs, name)) }))
+  return filesOfTick(places, tick).map((file) => ({ name: basename(file), text: textOf(file) }))
 }
 
 function textOf(file: string): string {

@@ -197,10 +197,12 @@ export function chargeTick(state: LoopState, spent: Spent & { seconds: number })
 }
 
 /** A tick that died: what it is known to have spent is charged, and it counts (`counted`) unless a person ended it. */
-export function abandonTick(state: LoopState, tick: Spent & { at: string; counted: boolean }): LoopState {
+export function abandonTick(
+  state: LoopState,
+  tick: Spent & { at: string; seconds: number; counted: boolean },
+): LoopState {
   return {
-    ...state,
-    cost: charged(state, tick),
+    ...chargeTick(state, tick),
     incomplete_ticks: state.incomplete_ticks + (tick.counted ? 1 : 0),
     updated_at: tick.at,
   }

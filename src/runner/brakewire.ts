@@ -1,7 +1,8 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlaces, Project } from '../store/layout.ts'
-import { taskPlaces } from '../store/layout.ts'
+import { loopPlaces, taskPlaces } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
 import { memoryFile } from '../store/memory.ts'
 import { sha256 } from '../system/digest.ts'
 
@@ -16,7 +17,10 @@ export interface BrakePlaces {
   task: string
 }
 
-/** Hashes the brakes (contract, section 8): configuration, state, log, the task's folder, prompts, plugins. */
+/**
+ * Hashes the brakes (contract, section 8): configuration, state, log, the task's folder, prompts, plugins; and what
+ * people decided about the project's other loops, whose state defends itself.
+ */
 export function recordBrakes({ places, project, home, task }: BrakePlaces): BrakeRecord {
   const record: BrakeRecord = {}
   const note = (name: string, path: string) => hashInto(record, name, path)
@@ -33,13 +37,35 @@ export function recordBrakes({ places, project, home, task }: BrakePlaces): Brak
   note('home/config.md', join(home, 'config.md'))
   note('plugins', join(project.automaton, 'plugins'))
   note('config.json', join(project.automaton, 'config.json'))
+  for (const other of listLoops(project)) {
+    if (other !== places.name) noteNeighbour(record, loopPlaces(project, other))
+  }
   return record
 }
 
-/** The names whose content differs, or which came or went. */
+/** The names whose content differs, or which came or went. A loop that a person made meanwhile is no change. */
 export function changedBrakes(before: BrakeRecord, after: BrakeRecord): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
-  return [...names].filter((name) => before[name] !== after[name]).sort()
+  const isNewNeighbour = (name: string) => name.startsWith(neighbours) && before[name] === undefined
+  return [...names].filter((name) => before[name] !== after[name] && !isNewNeighbour(name)).sort()
+}
+
+const neighbours = 'loops/'
+
+/** Its interval is left out, which `install-schedule` writes while other loops tick, and which lifts no brake. */
+function noteNeighbour(record: BrakeRecord, places: LoopPlaces): void {
+  const name = `${neighbours}${places.name}`
+  for (const file of namesIn(places.dir)) {
+    if (file.endsWith('.md')) hashInto(record, `${name}/${file}`, join(places.dir, file))
+  }
+  hashInto(record, `${name}/loop.json`, places.config)
+  if (kindOf(places.config) !== 'file') return
+  try {
+    const { schedule: _, ...decided } = JSON.parse(readFileSync(places.config, 'utf8'))
+    record[`${name}/loop.json`] = sha256(JSON.stringify(decided))
+  } catch {
+    // What is no JSON object is compared byte for byte.
+  }
 }
 
 function hashInto(record: BrakeRecord, name: string, path: string): void {

@@ -1,6 +1,6 @@
 import { errors } from '../errors.ts'
 import { abandonTick, haltLoop } from '../machine/loop.ts'
-import type { LoopState } from '../machine/state.ts'
+import type { Halt, LoopState } from '../machine/state.ts'
 import { commit, completeAhead, load, readLog } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
@@ -15,6 +15,7 @@ import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { makeHalt } from './halt.ts'
+import { lostSeconds } from './lost-time.ts'
 import { type Parked, park } from './park.ts'
 import type { Setting } from './setting.ts'
 import { announceHalt } from './steps/settle.ts'
@@ -29,12 +30,14 @@ export interface Recovered {
   state: LoopState | null
   /** What was found and done, for people; null when the last tick ended well. */
   note: string | null
+  /** The halt that the loop has since then; null when there is none, or when it had one already. */
+  halt: Halt | null
 }
 
 /** Loads a loop's state and finishes or abandons what a dead tick left. The caller holds the lock. */
 export async function recover(places: LoopPlaces, deps: Deps, setting: Setting): Promise<Recovered> {
   let loaded = load(places, { repair: true })
-  if (loaded.kind === 'untracked') return { state: null, note: null }
+  if (loaded.kind === 'untracked') return { state: null, note: null, halt: null }
   await sweepTemps(deps.project, places)
   let note: string | null = null
   if (loaded.ahead) {
@@ -44,18 +47,19 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
     loaded = { ...loaded, state: completeAhead(places, loaded), ahead: null }
   }
   const run = readRun(places)
-  if (!run) return { state: loaded.state, note }
+  if (!run) return { state: loaded.state, note, halt: null }
   sweepPrivateGits()
   if ('problem' in run) {
     return unreadable(places, deps, loaded.state, run.problem)
   }
-  await endOrphans(run)
+  const lived = await endOrphans(run)
   removeTemporary(run.run)
   if (finished(places, run)) {
     clearRun(places)
-    return { state: loaded.state, note }
+    return { state: loaded.state, note, halt: null }
   }
-  return abandon({ places, deps, setting, state: loaded.state, run })
+  const seconds = lostSeconds({ places, run, lived, now: deps.clock.now() })
+  return abandon({ places, deps, setting, state: loaded.state, run, seconds })
 }
 
 /** Whether the log holds the end of that tick. */
@@ -64,13 +68,18 @@ export function finished(places: LoopPlaces, run: RunRecord): boolean {
   return readLog(places, { after: run.state_seq }).some((r) => r.run === run.run && ends.has(r.type))
 }
 
-/** Kills what a dead tick's session left running; a process is one of its own only when pid, start and boot match. */
-async function endOrphans(run: RunRecord): Promise<void> {
+/**
+ * Kills what a dead tick's session left running; a process is one of its own only when pid, start and boot match.
+ * Returns whether there was any.
+ */
+async function endOrphans(run: RunRecord): Promise<boolean> {
   const { session, automaton } = run
-  if (session) await endTree({ ...session, boot: automaton.boot, runId: run.run, graceMs })
-  else await killTree({ leader: null, runId: run.run, graceMs })
+  const ended = session
+    ? await endTree({ ...session, boot: automaton.boot, runId: run.run, graceMs })
+    : (await killTree({ leader: null, runId: run.run, graceMs })).all
   const left = findByEnv('AUTOMATON_RUN_ID', run.run)
   if (left.length > 0) throw errors.orphanLives(run.loop, left)
+  return ended > 0
 }
 
 /** Counts a tick that died: the work is kept aside, the money is charged, the iteration is not counted. */
@@ -80,6 +89,8 @@ export async function abandon(o: {
   setting: Pick<Setting, 'repo' | 'config'>
   state: LoopState
   run: RunRecord
+  /** How long it ran, as far as that is known. */
+  seconds: number
   /** Told to stop, rather than dead: not counted. */
   interrupted?: boolean
   /** What ended it, where that is known. */
@@ -93,23 +104,26 @@ export async function abandon(o: {
     at,
     usd: run.usage.usd ?? 0,
     tokens: run.usage.tokens,
+    seconds: o.seconds,
     reported: run.usage.unreported === 0 && isCharged(o),
     counted: o.interrupted !== true,
   })
   const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
-  const halt =
+  const why =
     changed.length > 0
       ? makeHalt('drift_detected', `tamper:${changed[0]}`, at, changed)
       : state.incomplete_ticks >= limit
         ? makeHalt('human_intervention', 'repeated_crash', at)
         : null
-  const next = halt && state.status === 'running' ? haltLoop(state, halt) : state
+  const halt = state.status === 'running' ? why : null
+  const next = halt ? haltLoop(state, halt) : state
   const data = {
     tick: run.tick,
     task: run.task,
     phase: run.phase,
     step: run.step,
     cause: o.cause ?? null,
+    seconds: o.seconds,
     kept,
     kept_folder: folder,
     halt: next.halt,
@@ -117,12 +131,13 @@ export async function abandon(o: {
   const type = o.interrupted ? 'interrupted' : 'incomplete'
   const written = commit(places, o.state, next, { type, run: run.run, by: 'recovery', at, data })
   clearRun(places)
-  if (halt && next.halt === halt) await announceHalt({ deps, places }, halt)
+  if (halt) await announceHalt({ deps, places }, halt)
   const work =
     (kept ? `; its work is kept as ${kept}` : '') +
     (folder ? `; the repositories inside it are kept in ${folder}` : '')
   return {
     state: written,
+    halt,
     note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}`,
   }
 }
@@ -132,12 +147,12 @@ async function unreadable(places: LoopPlaces, deps: Deps, state: LoopState, why:
   const at = deps.clock.iso()
   const note = `run.json was not readable (${why}); what the last tick did is not known`
   clearRun(places)
-  if (state.status !== 'running') return { state, note }
+  if (state.status !== 'running') return { state, note, halt: null }
   const halt = makeHalt('drift_detected', 'tamper:run.json', at, ['run.json'])
   const entry = { type: 'halt', run: null, by: 'recovery', at, data: { ...halt } }
   const next = commit(places, state, haltLoop(state, halt), entry)
   await announceHalt({ deps, places }, halt)
-  return { state: next, note }
+  return { state: next, note, halt }
 }
 
 /** What a session that was cut short had changed by then of what it must leave alone. */

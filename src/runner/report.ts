@@ -29,7 +29,12 @@ export type TickReport = Common &
   (
     | { outcome: 'busy'; holder: string }
     | { outcome: 'not_due'; due: string }
-    | { outcome: 'refused'; gate: GateResult }
+    | {
+        outcome: 'refused'
+        gate: GateResult
+        /** The halt that cleaning up after the tick before ended in; one that the gate found is in `gate`. */
+        halt: Halt | null
+      }
     | { outcome: 'no_work'; passed: { task: string; owner: string }[] }
     | {
         outcome: 'session_failed'
@@ -79,7 +84,7 @@ export function tickExit(report: TickReport): ExitCode {
     case 'rate_limited':
       return 0
     case 'refused':
-      return gateExit(report.gate)
+      return report.halt ? haltExit(report.halt) : gateExit(report.gate)
     case 'session_failed':
       return report.halt ? haltExit(report.halt) : 5
     case 'worked':

@@ -57,7 +57,11 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
     tick: 'tick' in report ? report.tick : 0,
     outcome: report.outcome,
   })
-  return { ...report, recovered: before.note, warnings: [...setting.warnings, ...report.warnings] }
+  return {
+    ...(report.outcome === 'refused' ? { ...report, halt: before.halt } : report),
+    recovered: before.note,
+    warnings: [...setting.warnings, ...report.warnings],
+  }
 }
 
 /** A pause that was asked for while a tick ran which then died is meant for the next one, before it starts. */
@@ -92,7 +96,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
   const run = crypto.randomUUID()
   const passed = await passGate({ places, deps, setting, state, run })
   if (!passed.gate.ok || !config || !passed.state) {
-    return { ...common(places.name), outcome: 'refused', gate: passed.gate }
+    return { ...common(places.name), outcome: 'refused', gate: passed.gate, halt: null }
   }
   const scene: Search = {
     deps,
@@ -199,7 +203,7 @@ function halted(o: Parameters<typeof implement>[0], made: Made, halt: Halt): Out
  * left to the next tick's recovery, which finds run.json still there.
  */
 async function giveUp(
-  { places, deps, repo, config }: Scene,
+  { places, deps, repo, config, ledger }: Scene,
   state: LoopState,
   cause: unknown,
 ): Promise<void> {
@@ -210,7 +214,9 @@ async function giveUp(
     // A tick whose end is in the log is over, whatever failed after that: what it made must stay where it is.
     if (loaded.kind === 'untracked' || loaded.ahead || finished(places, run)) return
     const interrupted = cause instanceof Interrupted
-    await abandon({ places, deps, setting: { repo, config }, state, run, interrupted, cause: String(cause) })
+    const { seconds } = ledger.spent()
+    const setting = { repo, config }
+    await abandon({ places, deps, setting, state, run, seconds, interrupted, cause: String(cause) })
   } catch (error) {
     deps.progress(`cleaning up failed: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -8,6 +8,13 @@ export function outputFile(places: LoopPlaces, tick: number, name: string): stri
   return join(places.outputs, `tick${tick}-${name}`)
 }
 
+/** The files that a tick has kept so far, sorted, with their whole paths. */
+export function filesOfTick(places: LoopPlaces, tick: number): string[] {
+  if (!lstatSync(places.outputs, { throwIfNoEntry: false })?.isDirectory()) return []
+  const names = readdirSync(places.outputs).filter((name) => name.startsWith(`tick${tick}-`))
+  return names.sort().map((name) => join(places.outputs, name))
+}
+
 /**
  * Removes the files of old ticks. `retention` is the number of tick groups to keep, counted down from the newest
  * that there is; 0 or less keeps all. Files of no tick stay. Returns warnings: what could not be removed, and why.

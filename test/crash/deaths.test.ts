@@ -68,8 +68,10 @@ describe('a tick that is killed', () => {
   linux('three times in a row halts the loop, and an approval lets it run again', async () => {
     using p = await makeProject({ scenario: { implement: 'kill -9 $PPID; sleep 300' } })
     for (let n = 0; n < 3; n++) expect((await p.tick()).code).toBeNull()
-    const call = await p.tick()
-    expect(call.code).toBe(3)
+    const call = await p.tick('--scheduled')
+    // This tick halted the loop, and a scheduler's mail says so.
+    expect(call.code).toBe(4)
+    expect(call.stdout).toContain('too many ticks in a row died')
     expect(p.state()).toMatchObject({
       status: 'halted',
       iteration_count: 0,
@@ -93,6 +95,17 @@ describe('a tick that is killed', () => {
       expect(readFileSync(`${p.home}/.automaton.ran`, 'utf8').trim().split('\n')).toHaveLength(1)
     },
   )
+
+  linux('under a cap on time: what it ran counts, so that ticks that always die are held', async () => {
+    using p = await makeProject({
+      loop: { brakes: { max_wall_seconds: 1, max_consecutive_errors: 100 } },
+      scenario: { implement: 'echo working; sleep 1.2; echo still; kill -9 $PPID; sleep 300' },
+    })
+    expect((await p.tick()).code).toBeNull()
+    expect((await p.tick()).code).toBe(3)
+    expect(p.state()).toMatchObject({ iteration_count: 0, halt: { reason: 'budget_exhausted' } })
+    expect(p.state().wall_seconds).toBeGreaterThan(1)
+  })
 
   linux('a clean-up that has the work of two of them loses neither', async () => {
     using p = await makeProject({ scenario: { 'implement-1': `echo one >> src/work.txt; ${waits}` } })

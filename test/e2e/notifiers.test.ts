@@ -88,6 +88,18 @@ test('a halt that the gate finds is told as well', async () => {
   expect(hook.posts[0]?.body).toMatchObject({ event: 'halt', reason: 'drift_detected: 1 file out of scope' })
 })
 
+test('a halt that cleaning up after a dead tick ends in is told as well', async () => {
+  using hook = listener(() => new Response('ok'))
+  using p = await makeProject({
+    loop: { brakes: { max_consecutive_errors: 1 } },
+    scenario: { implement: 'kill -9 $PPID; sleep 30' },
+  })
+  notify(p, [{ use: 'webhook', options: { url: hook.url } }])
+  await p.tick()
+  expect((await p.tick()).code).toBe(4)
+  expect(hook.posts[0]?.body).toMatchObject({ event: 'halt', reason: 'human_intervention: repeated_crash' })
+})
+
 test('a notifier that fails, hangs, or does not exist changes nothing', async () => {
   using slow = listener(() => new Promise<Response>(() => {}))
   using angry = listener(() => new Response('no', { status: 500 }))

@@ -179,12 +179,14 @@ describe('ticks that are no iteration', () => {
 
   test('a tick that died is charged and counted, unless a person ended it', () => {
     const state = busyState({ iteration_count: 4 })
-    expect(abandonTick(state, { ...spent, at: later, counted: true })).toMatchObject({
+    const dead = { ...spent, at: later, seconds: 7 }
+    expect(abandonTick(state, { ...dead, counted: true })).toMatchObject({
       iteration_count: 4,
+      wall_seconds: state.wall_seconds + 7,
       incomplete_ticks: 1,
       cost: { usd: 0.2, tokens: 50 },
     })
-    expect(abandonTick(state, { ...spent, at: later, counted: false }).incomplete_ticks).toBe(0)
+    expect(abandonTick(state, { ...dead, counted: false }).incomplete_ticks).toBe(0)
   })
 })
 
