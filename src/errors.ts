@@ -37,6 +37,9 @@ const bad = (code: string, message: string, fix: string) => new AutomatonError(c
 const refused = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 3)
 const environment = (code: string, message: string, fix: string, cause?: unknown) =>
   new AutomatonError(code, message, fix, 5, { cause })
+/** What there is, after the one that was probably meant. */
+const meant = (near: string | null, known: string) =>
+  near === null ? known : `did you mean "${near}"? ${known}`
 const forbidden = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 6)
 
 /** Every error that automaton can end with, alphabetical. Each has a test that shows its text. */
@@ -140,11 +143,11 @@ export const errors = {
       `repository has no commit yet (${repository}): there is nothing to branch from`,
       'git commit --allow-empty -m "first commit"',
     ),
-  noLoop: (loop: string, known: string) =>
+  noLoop: (loop: string, known: string, near: string | null = null) =>
     bad(
       'no_loop',
-      `loop not found (${loop}): ${known}`,
-      `automaton create-loop ${loop} --from-template backlog`,
+      `loop not found (${loop}): ${meant(near, known)}`,
+      near === null ? `automaton create-loop ${loop} --from-template backlog` : `automaton status ${near}`,
     ),
   noProject: (cwd: string) =>
     bad(
@@ -152,10 +155,18 @@ export const errors = {
       `not in a project (${cwd}): there is no git repository and no .automaton folder here or above`,
       'cd to your repository, or pass --project DIR',
     ),
-  noTask: (task: string, known: string) =>
-    bad('no_task', `task not found (${task}): ${known}`, `automaton create-task ${task} --brief FILE`),
-  noTemplate: (template: string, known: string) =>
-    bad('no_template', `template not found (${template}): ${known}`, 'choose one of these templates'),
+  noTask: (task: string, known: string, near: string | null = null) =>
+    bad(
+      'no_task',
+      `task not found (${task}): ${meant(near, known)}`,
+      near === null ? `automaton create-task ${task} --brief FILE` : `automaton task ${near}`,
+    ),
+  noTemplate: (template: string, known: string, near: string | null = null) =>
+    bad(
+      'no_template',
+      `template not found (${template}): ${meant(near, known)}`,
+      near === null ? 'choose one of these templates' : `write --from-template ${near}`,
+    ),
   notGit: (folder: string) =>
     environment(
       'not_git',
@@ -175,8 +186,12 @@ export const errors = {
     cause?: unknown,
     fix: string = 'automaton plugins',
   ) => environment('plugin_failed', `plugin "${plugin}" failed in ${stage}: ${why}`, fix, cause),
-  pluginUnknown: (role: string, name: string, known: string) =>
-    environment('plugin_unknown', `unknown ${role} (${name}): ${known}`, 'name one of them in loop.json'),
+  pluginUnknown: (role: string, name: string, known: string, near: string | null = null) =>
+    environment(
+      'plugin_unknown',
+      `unknown ${role} (${name}): ${meant(near, known)}`,
+      near === null ? 'name one of them in loop.json' : `write "${near}" in loop.json`,
+    ),
   readFailed: (file: string, why: string, cause?: unknown) =>
     environment('read_failed', `cannot read (${file}): ${why}`, `look at ${file} and put it right`, cause),
   repositoryBroken: (folder: string, why: string, fix: string) =>

@@ -4,6 +4,7 @@ import backlog from '../../templates/loops/backlog/loop.json'
 import ciTriage from '../../templates/loops/ci-triage/loop.json'
 import selfImprovement from '../../templates/loops/self-improvement/loop.json'
 import { errors } from '../errors.ts'
+import { nearest } from '../machine/nearest.ts'
 
 const builtins: ReadonlyMap<string, object> = new Map<string, object>([
   ['backlog', backlog],
@@ -34,7 +35,10 @@ export function loadTemplate({ name, home, cwd }: { name: string; home: string; 
   const own = read(join(home, 'templates', 'loops', name, 'loop.json'))
   if (own) return own
   const template = builtins.get(name)
-  if (!template) throw errors.noTemplate(name, `there are ${listTemplates(home).join(', ')}`)
+  if (!template) {
+    const known = listTemplates(home)
+    throw errors.noTemplate(name, `there are ${known.join(', ')}`, nearest(name, known))
+  }
   return { text: `${JSON.stringify(template, null, 2)}\n`, from: `built-in template ${name}` }
 }
 

@@ -1,5 +1,5 @@
 import { errors } from '../errors.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../machine/nearest.ts'
 import { globalOptions, type OptionSpec, type Verb } from './verb.ts'
 
 /** A command line, taken apart by the table of verbs. Values are still as they were typed. */

@@ -6,6 +6,7 @@ import { loadModels } from '../config/project.ts'
 import { fillTemplate, type TemplateRequest } from '../config/template.ts'
 import { AutomatonError, errors } from '../errors.ts'
 import type { LoopConfig } from '../machine/config.ts'
+import { nearest } from '../machine/nearest.ts'
 import { freshState } from '../machine/state.ts'
 import type { Host } from '../plugin/host.ts'
 import { readBounded } from '../store/atomic.ts'
@@ -128,10 +129,13 @@ function refuseUnknown(host: Host, { work_source, verifiers, harness, name }: Lo
   if (missing) throw errors.usage(`cannot make loop (${name})`, missing.message, 'automaton plugins')
   const agents = agentNames(host)
   if (harness.command !== null || agents.includes(harness.use)) return
+  const near = nearest(harness.use, agents)
   throw errors.usage(
     `unknown harness (${harness.use})`,
-    `there is ${agents.join(', ')}; others run by harness.command in loop.json`,
-    `make the loop without --harness, then set harness.command in its loop.json`,
+    `${near ? `did you mean "${near}"? ` : ''}there is ${agents.join(', ')}; others run by harness.command in loop.json`,
+    near
+      ? `write --harness ${near}`
+      : `make the loop without --harness, then set harness.command in its loop.json`,
   )
 }
 

@@ -4,7 +4,7 @@ import type { LoopState } from '../machine/state.ts'
 import { completeAhead, load } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
-import { listLoops } from '../store/loops.ts'
+import { requireLoop } from '../store/loops.ts'
 import { writeTask } from '../store/tasks.ts'
 
 /** How long a command waits for a loop that is busy, in milliseconds. */
@@ -13,12 +13,8 @@ export const lockWaitMs = 5000
 /** The files of a loop that exists. Throws `bad_name` and `no_loop`. */
 export function existingLoop(project: Project, name: string): LoopPlaces {
   const places = loopPlaces(project, name)
-  const known = listLoops(project)
-  if (known.includes(name)) return places
-  throw errors.noLoop(
-    name,
-    known.length === 0 ? 'this project has no loops' : `this project has ${known.join(', ')}`,
-  )
+  requireLoop(project, name)
+  return places
 }
 
 /**

@@ -1,5 +1,6 @@
 import { errors } from '../errors.ts'
 import type { OtherClaim } from '../machine/claim.ts'
+import { nearest } from '../machine/nearest.ts'
 import type { TaskState } from '../machine/task.ts'
 import { peek } from '../store/journal.ts'
 import { loopPlaces, type Project, taskPlaces } from '../store/layout.ts'
@@ -9,7 +10,7 @@ import { listTasks, readTask } from '../store/tasks.ts'
 /** A task that is tracked. Throws `bad_name`, `no_task`, and `task_damaged` for one whose state cannot be read. */
 export function existingTask(project: Project, name: string): TaskState {
   const task = readTask(project, name)
-  if (!task) throw errors.noTask(name, knownTasks(project))
+  if (!task) throw noTask(project, name)
   if ('problem' in task) throw errors.taskDamaged(taskPlaces(project, name).state, task.problem)
   return task
 }
@@ -32,9 +33,9 @@ export function loopWith(project: Project, task: string): string | null {
   return claim?.loop ?? null
 }
 
-function knownTasks(project: Project): string {
+function noTask(project: Project, name: string) {
   const names = listTasks(project).tracked.map((task) => task.task)
-  if (names.length === 0) return 'this project has no tasks'
-  const shown = names.slice(0, 8).join(', ')
-  return `this project has ${shown}${names.length > 8 ? ` and ${names.length - 8} more` : ''}`
+  if (names.length === 0) return errors.noTask(name, 'this project has no tasks')
+  const more = names.length > 8 ? ` and ${names.length - 8} more` : ''
+  return errors.noTask(name, `this project has ${names.slice(0, 8).join(', ')}${more}`, nearest(name, names))
 }

@@ -4,15 +4,11 @@ import type { LoopConfig } from '../machine/config.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { LoopFacts } from './loop-facts.ts'
 
-/** What a person types next about a loop, the likeliest first. */
-export function nextCommands({
-  places,
-  state,
-  stateProblem,
-  config,
-  isTicking,
-  isPauseRequested,
-}: LoopFacts): string[] {
+/** What a person types next about a loop, the likeliest first. `hasWork`: its branch has what the base branch lacks. */
+export function nextCommands(
+  { places, state, stateProblem, config, isTicking, isPauseRequested }: LoopFacts,
+  hasWork: boolean,
+): string[] {
   const name = places.name
   if (stateProblem) return [wayOut(name, stateProblem)]
   if (!state) return [`automaton repair ${name}`]
@@ -21,11 +17,11 @@ export function nextCommands({
     return [isPauseRequested ? `automaton resume-loop ${name}` : `automaton log ${name} --follow`]
   switch (state.status) {
     case 'running':
-      return [...(isBetweenTasks(state) ? mergeOf(name, config) : []), `automaton tick ${name}`]
+      return [...(hasWork && isBetweenTasks(state) ? mergeOf(name, config) : []), `automaton tick ${name}`]
     case 'paused':
       return [`automaton resume-loop ${name}`]
     case 'complete':
-      return [...mergeOf(name, config), `automaton log ${name}`]
+      return [...(hasWork ? mergeOf(name, config) : []), `automaton log ${name}`]
     case 'halted':
       return halted(name, state.halt?.id ?? '', state.halt?.reason ?? 'human_intervention')
   }
@@ -50,9 +46,9 @@ function wayOut(name: string, { code, fix }: AutomatonError): string {
   return code === 'state_damaged' || code === 'state_tampered' ? `automaton repair ${name}` : fix
 }
 
-/** The last task is done, and the branch has what its base lacked. */
-function isBetweenTasks({ current_task, last_task, base_sha, verified_sha }: LoopState): boolean {
-  return current_task === null && last_task !== null && base_sha !== verified_sha
+/** The last task is done, so that its work may be taken over. */
+export function isBetweenTasks({ current_task, last_task }: LoopState): boolean {
+  return current_task === null && last_task !== null
 }
 
 /** How a person takes the work over, from their own checkout. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Phase } from '../api/work.ts'
 import type { App } from '../app.ts'
+import { AutomatonError } from '../errors.ts'
 import { remainingBudget, remainingIterations } from '../machine/brakes.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
 import { readBounded } from '../store/atomic.ts'
@@ -11,7 +12,7 @@ import { findRepository } from '../system/repository.ts'
 import { existingLoop } from './held.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
 import { type Trend, trendOf } from './loop-list.ts'
-import { nextCommands } from './next-commands.ts'
+import { isBetweenTasks, nextCommands } from './next-commands.ts'
 
 /** The one page about a loop. */
 export interface LoopPage {
@@ -36,12 +37,14 @@ export interface LoopPage {
   scores: number[]
   trend: Trend | null
   last_tick_at: string | null
+  /** When the last tick that worked had settled. */
+  last_work_at: string | null
   next_tick_at: string | null
   /** Until when an agent's limit keeps it from ticking; a tick by hand tries all the same. */
   waits_until: string | null
   interval_seconds: number | null
-  /** Where sessions may write, and what keeps them there. */
-  containment: Containment
+  /** Where sessions may write, and what keeps them there; null when loop.json cannot be read. */
+  containment: Containment | null
   warnings: string[]
   problems: LoopFacts['problems']
   /** What a person types next, the likeliest first. */
@@ -116,13 +119,14 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     scores: state?.score_history ?? [],
     trend: trendOf(state?.score_history ?? [], config?.brakes.score_epsilon ?? 0.01),
     last_tick_at: state?.last_tick_at ?? null,
+    last_work_at: state?.last_work_at ?? null,
     next_tick_at: facts.nextTickAt,
     waits_until: facts.waitsUntil,
     interval_seconds: config?.schedule.interval_seconds ?? null,
     containment: await containment(app, project, facts),
     warnings: warnings(project, facts),
     problems: facts.problems,
-    next: nextCommands(facts),
+    next: nextCommands(facts, await hasWork(app, project, facts)),
   }
 }
 
@@ -136,12 +140,29 @@ function spent(state: LoopState | null): LoopPage['spent'] {
   }
 }
 
-async function containment(app: App, project: Project, { config }: LoopFacts): Promise<Containment> {
-  const scope = config?.blast_radius.file_scope ?? []
-  const isOwn = config?.blast_radius.worktree !== false
-  const where = isOwn ? 'worktree' : hasGit(project) ? 'checkout' : 'folder without git'
+/** Whether there is work to take over, where that is a question. When git cannot say, there may be. */
+async function hasWork(app: App, project: Project, { state, config }: LoopFacts): Promise<boolean> {
+  if (!state || !config || app.inTick) return false
+  if (state.status !== 'complete' && !(state.status === 'running' && isBetweenTasks(state))) return false
+  const { isUnmerged } = await import('../runner/unmerged.ts')
+  try {
+    return (await isUnmerged({ repo: findRepository(project.root), config, state })) !== false
+  } catch (error) {
+    if (error instanceof AutomatonError) return true
+    throw error
+  }
+}
+
+async function containment(
+  app: App,
+  project: Project,
+  { config }: LoopFacts,
+): Promise<LoopPage['containment']> {
+  if (!config) return null
+  const { file_scope: scope, worktree } = config.blast_radius
+  const where = worktree ? 'worktree' : hasGit(project) ? 'checkout' : 'folder without git'
   // A session may itself be in a sandbox, where trying one out tells nothing.
-  if (!config || app.inTick) return { tier: null, why: '', where, scope }
+  if (app.inTick) return { tier: null, why: '', where, scope }
   const { sandboxOf } = await import('../runner/containment.ts')
   const { tier, why } = await sandboxOf(config, app)
   return { tier, why, where, scope }

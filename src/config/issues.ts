@@ -1,5 +1,6 @@
 import type * as v from 'valibot'
 import { type AutomatonError, errors } from '../errors.ts'
+import { nearest } from '../machine/nearest.ts'
 import { readJson } from './json.ts'
 
 /** Reads one JSON file that people write. Throws `bad_config` naming line and column. */
@@ -16,25 +17,48 @@ export function configError(file: string, issue: v.BaseIssue<unknown>): Automato
   return errors.badConfig(file, path || 'the whole file', found(issue), issue.message)
 }
 
-/** A path into JSON as people write it: `roles.verify.tier`, `verifiers[0].use`. */
+/** A path into JSON as people write it: `roles.verify.tier`, `verifiers[0].use`, `brakes["a.b"]`. */
 export function dotted(keys: readonly unknown[]): string {
   return keys
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .map((key) => {
+      if (typeof key === 'number') return `[${key}]`
+      const word = String(key)
+      return /^[\w$-]+$/.test(word) ? `.${word}` : `[${JSON.stringify(word)}]`
+    })
     .join('')
     .replace(/^\./, '')
 }
 
 /** The message of an object schema: which keys there are, or that an object is wanted at all. */
 export function shape(keys: readonly string[]): (issue: v.BaseIssue<unknown>) => string {
-  return ({ expected }) => {
-    if (expected === 'never') return `${keys.join(', ')} (an unknown key here could lift a brake)`
-    return expected?.startsWith('"') ? `a value; ${expected} is required` : 'a JSON object'
+  return ({ expected, path }) => {
+    const { key, input } = path?.at(-1) ?? {}
+    if (expected === 'never') {
+      const near = nearest(String(key), keys)
+      const meant = near === null ? '' : `; did you mean "${near}"?`
+      return `${keys.join(', ')} (an unknown key here could lift a brake${meant})`
+    }
+    if (!expected?.startsWith('"')) return 'a JSON object'
+    const typed = Object.keys(Object(input)).filter((name) => !keys.includes(name))
+    const near = nearest(String(key), typed)
+    return `a value; ${expected} is required${near === null ? '' : ` (is "${near}" meant to be it?)`}`
   }
 }
 
-function found({ expected, type, path, ...issue }: v.BaseIssue<unknown>): string {
-  const input = path ? path.at(-1)?.value : issue.input
-  if (expected === 'never' && type === 'strict_object') return 'not a known key'
+/** The complaint to tell first: a key that is wrong, before one that is missing, perhaps because of it. */
+export function worstOf(
+  issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]],
+): v.BaseIssue<unknown> {
+  return issues.find(isUnknownKey) ?? issues[0]
+}
+
+function isUnknownKey({ expected, type }: v.BaseIssue<unknown>): boolean {
+  return expected === 'never' && type === 'strict_object'
+}
+
+function found(issue: v.BaseIssue<unknown>): string {
+  const input = issue.path ? issue.path.at(-1)?.value : issue.input
+  if (isUnknownKey(issue)) return 'not a known key'
   if (input === undefined) return 'missing'
   if (typeof input === 'number' && !Number.isFinite(input)) return 'a number too large to hold'
   const text = JSON.stringify(input) ?? String(input)

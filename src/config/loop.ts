@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { errors } from '../errors.ts'
 import type { LoopConfig } from '../machine/config.ts'
-import { configError, dotted, parseConfig } from './issues.ts'
+import { nearest } from '../machine/nearest.ts'
+import { configError, dotted, parseConfig, worstOf } from './issues.ts'
 import { loopSchema } from './schema.ts'
 
 /** A `loop.json` that was read. */
@@ -29,16 +30,16 @@ export function loadLoopConfig({
   const list = odd.find(({ kind }) => kind === 'list')
   if (list) throw errors.badConfig(file, list.path || 'the whole file', 'a list', 'a JSON object')
   const parsed = v.safeParse(loopSchema, input)
-  if (!parsed.success) throw configError(file, parsed.issues[0])
+  if (!parsed.success) throw configError(file, worstOf(parsed.issues))
   const config: LoopConfig = parsed.output
   if (loop !== undefined && config.name !== loop) {
     throw errors.badConfig(file, 'name', JSON.stringify(config.name), `"${loop}", the name of the folder`)
   }
-  return { config, warnings: [...odd.map(({ path }) => unknownKey(path)), ...retentionWarning(input)] }
+  return { config, warnings: [...odd.map(unknownKey), ...retentionWarning(input)] }
 }
 
-function unknownKey(path: string): string {
-  return `unknown key ${path} (kept, but nothing reads it; is it a typo?)`
+function unknownKey({ path, near }: Oddity): string {
+  return `unknown key ${path} (kept, but nothing reads it; ${near === null ? 'is it a typo' : `did you mean "${near}"`}?)`
 }
 
 function retentionWarning(input: unknown): string[] {
@@ -51,6 +52,8 @@ function retentionWarning(input: unknown): string[] {
 interface Oddity {
   kind: 'unknown' | 'list'
   path: string
+  /** The key that was probably meant, or null. */
+  near: string | null
 }
 
 /** Walks the schema beside the input, so that the list of known keys is the schema itself. */
@@ -62,14 +65,15 @@ function oddities(schema: object, input: unknown, path: readonly (string | numbe
   const entries: unknown = Reflect.get(schema, 'entries')
   if (Array.isArray(input)) {
     const misplaced = isObject(entries) || Reflect.get(schema, 'type') === 'record'
-    if (misplaced) return [{ kind: 'list', path: dotted(path) }]
+    if (misplaced) return [{ kind: 'list', path: dotted(path), near: null }]
     return isObject(item) ? input.flatMap((value, index) => oddities(item, value, [...path, index])) : []
   }
   if (!isObject(entries)) return []
+  const free = Object.keys(entries).filter((key) => !Object.hasOwn(input, key))
   return Object.entries(input).flatMap(([key, value]) => {
     const entry: unknown = Object.hasOwn(entries, key) ? Reflect.get(entries, key) : undefined
     if (isObject(entry)) return oddities(entry, value, [...path, key])
-    return [{ kind: 'unknown' as const, path: dotted([...path, key]) }]
+    return [{ kind: 'unknown' as const, path: dotted([...path, key]), near: nearest(key, free) }]
   })
 }
 

@@ -5,6 +5,7 @@ import type { Scheduler } from '../api/scheduler.ts'
 import type { Verifier, VerifierResult } from '../api/verdict.ts'
 import type { WorkItem } from '../api/work.ts'
 import { AutomatonError, errors } from '../errors.ts'
+import { nearest } from '../machine/nearest.ts'
 import { callPlugin } from './call.ts'
 import { Entry, type HostedPlugin, type HostedRoles } from './entry.ts'
 import * as guard from './roles.ts'
@@ -187,8 +188,8 @@ export function createHost(input: HostInput): Host {
 
   function unknown(role: PluginRole | 'hooks', name: string): AutomatonError {
     const names = entries.filter(({ plugin }) => plugin.role === role).map(({ plugin }) => plugin.name)
-    const known = [...new Set(names)].sort().join(', ')
-    return errors.pluginUnknown(role, name, `there are ${known || 'none'}`)
+    const known = [...new Set(names)].sort()
+    return errors.pluginUnknown(role, name, `there are ${known.join(', ') || 'none'}`, nearest(name, known))
   }
 
   async function tell<E extends keyof HookEvents>(entry: Entry, event: E, payload: HookEvents[E]) {

@@ -8,9 +8,9 @@ import { sessionEnv } from '../system/environment.ts'
 import { exec } from '../system/exec.ts'
 import { resolveCommit } from '../system/git.ts'
 import { maskSecrets } from '../system/hygiene.ts'
-import { isMerged } from '../system/worktree.ts'
 import { contain, sandboxOf } from './containment.ts'
 import type { Search, Site } from './scene.ts'
+import { isUnmerged } from './unmerged.ts'
 
 const defaultRunSeconds = 600
 const mostFiles = 500
@@ -56,10 +56,10 @@ export class SourceTools
 
   readonly unmerged: SourceContext['unmerged'] = async () => {
     const { repo, config } = this.scene
-    const { base_sha: base, verified_sha: verified } = this.state
-    if (!repo || !config.blast_radius.worktree || !base || !verified || base === verified) return false
-    const tip = await this.#baseTip()
-    return !(await isMerged({ repo, base: tip, tip: verified, mergeBase: base }))
+    const unmerged = await isUnmerged({ repo, config, state: this.state })
+    // Says which branch is missing.
+    if (unmerged === null) await this.#baseTip()
+    return unmerged === true
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

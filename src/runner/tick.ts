@@ -10,7 +10,7 @@ import { ensureFolder, writeAtomic } from '../store/atomic.ts'
 import { commit, load, touch } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
-import { listLoops } from '../store/loops.ts'
+import { requireLoop } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { readTask } from '../store/tasks.ts'
 import { requireSpace } from '../system/disk.ts'
@@ -40,7 +40,7 @@ import { verify } from './steps/verify.ts'
 /** One tick of one loop: find work, implement, verify, orchestrate, settle (contract, section 6). */
 export async function tick(loop: string, deps: Deps, options: { scheduled: boolean }): Promise<TickReport> {
   const places = loopPlaces(deps.project, loop)
-  if (!listLoops(deps.project).includes(loop)) throw errors.noLoop(loop, knownLoops(deps))
+  requireLoop(deps.project, loop)
   const lock = await acquire(places.lock, { waitMs: 0 })
   if (lock.busy) return { ...common(loop), outcome: 'busy', holder: lock.holder }
   await using _held = lock
@@ -224,9 +224,4 @@ async function giveUp(
 
 function common(loop: string) {
   return { loop, recovered: null, warnings: [] as string[] }
-}
-
-function knownLoops(deps: Deps): string {
-  const loops = listLoops(deps.project)
-  return loops.length === 0 ? 'this project has no loops' : `this project has ${loops.join(', ')}`
 }

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors } from '../errors.ts'
+import { nearest } from '../machine/nearest.ts'
 import type { LoopState } from '../machine/state.ts'
 import {
   codeOf,
@@ -13,6 +14,14 @@ import {
 } from './atomic.ts'
 import { commit } from './journal.ts'
 import { isName, loopPlaces, type Project, placesIn } from './layout.ts'
+
+/** Throws `no_loop`, with what there is, for a loop that the project does not have. */
+export function requireLoop(project: Project, name: string): void {
+  const known = listLoops(project)
+  if (known.includes(name)) return
+  const there = known.length === 0 ? 'this project has no loops' : `this project has ${known.join(', ')}`
+  throw errors.noLoop(name, there, nearest(name, known))
+}
 
 /** The project's loops by name: every folder that has a configuration or a state. */
 export function listLoops(project: Project): string[] {

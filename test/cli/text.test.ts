@@ -49,6 +49,7 @@ const loop: LoopPage = {
   scores: [0.6, 0.4],
   trend: 'falling',
   last_tick_at: '2026-06-22T09:48:00.000Z',
+  last_work_at: '2026-06-22T09:50:00.000Z',
   next_tick_at: null,
   waits_until: null,
   interval_seconds: 3600,
@@ -84,6 +85,28 @@ describe('status', () => {
       page(),
     )
     expect(text).toContain('tick 8: verify, since 2 min ago')
+  })
+
+  test.each<[what: string, change: Partial<LoopPage>, says: RegExp]>([
+    [
+      'that found no work',
+      { last_tick_at: '2026-06-22T09:55:00.000Z' },
+      /last tick +5 min ago\n +verdict +tick 7, fix/,
+    ],
+    [
+      'that halted before its verdict',
+      { ticks: 8 },
+      /last tick +12 min ago: tick 8, without a verdict\n +verdict +tick 7,/,
+    ],
+    [
+      'of a loop that never worked',
+      { last_work_at: null, last_verdict: null },
+      /last tick +12 min ago\n +hint|ticks/,
+    ],
+  ])('a tick %s is not told with the verdict of another', (_, change, says) => {
+    const text = statusText({ ...report, loops: [{ ...loop, ...change }] }, page(200))
+    expect(text).toMatch(says)
+    expect(text).not.toMatch(/ago: tick 7/)
   })
 
   test('a detail that is one word for programs is a sentence here', () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commit } from '../../src/store/journal.ts'
 import { binary, callEnv } from '../helpers/cli.ts'
-import { writeFiles } from '../helpers/repo.ts'
+import { git, writeFiles } from '../helpers/repo.ts'
 import { halt, makeTask, scratch, withLoop } from './fixture.ts'
 
 describe('init', () => {
@@ -105,6 +106,32 @@ describe('status and loop-list', () => {
     const call = await s.run('status')
     expect(call.code).toBe(0)
     expect(call.stdout).toContain('not JSON')
+    expect(call.stdout).toContain('loop.json cannot be read, so nothing ticks')
+    expect(call.stdout).not.toMatch(/everything but|when you say so/)
+    const { loops } = (await s.run('status', '--json')).json() as { loops: object[] }
+    expect(loops[0]).toMatchObject({ containment: null, max_iterations: null })
+  })
+
+  test('the merge is offered until the base branch has the work, by whatever way', async () => {
+    using s = await withLoop()
+    await makeTask(s, 'fix-it')
+    const base = git(s.root, 'rev-parse', 'main')
+    git(s.root, 'checkout', '-q', '-b', 'automaton/nightly')
+    writeFiles(s.root, { 'new.txt': 'new\n' })
+    git(s.root, 'add', 'new.txt')
+    git(s.root, 'commit', '-qm', 'work')
+    const verified = git(s.root, 'rev-parse', 'HEAD')
+    git(s.root, 'checkout', '-q', 'main')
+    const state = s.state('nightly')
+    const done = { ...state, last_task: 'fix-it', base_sha: base, verified_sha: verified }
+    const at = state.updated_at
+    commit(s.places('nightly'), state, done, { type: 'tick', run: null, by: 'test', at, data: {} })
+    expect((await s.run('status')).stdout).toContain('next  git merge automaton/nightly')
+    git(s.root, 'merge', '-q', '--squash', 'automaton/nightly')
+    git(s.root, 'commit', '-qm', 'all of it')
+    const after = (await s.run('status')).stdout
+    expect(after).toContain('next  automaton tick nightly')
+    expect(after).not.toContain('git merge')
   })
 })
 

@@ -211,7 +211,35 @@ describe('errors', () => {
   })
 })
 
+test.each<[what: string, change: object, says: RegExp]>([
+  [
+    'brakes',
+    { brakes: { max_iteratons: 5 } },
+    /brakes\.max_iteratons is not a known key;.*did you mean "max_iterations"\?/,
+  ],
+  [
+    'brakes, right beside it',
+    { brakes: { max_iterations: 5, max_budget: 3 } },
+    /brakes\.max_budget is not a known key/,
+  ],
+  ['blast_radius', { blast_radius: { sandbx: 'off' } }, /blast_radius\.sandbx .*did you mean "sandbox"\?/],
+  ['a key with a dot', { brakes: { max_iterations: 5, 'a.b': 1 } }, /brakes\["a\.b"\] is not a known key/],
+  [
+    'a key that is needed',
+    { brakes: undefined, braks: { max_iterations: 5 } },
+    /brakes is missing;.*is "braks" meant to be it\?/,
+  ],
+])('a mistyped key in %s is named, and the one that was meant', (_, change, says) => {
+  expect(() => load({ ...smallest, ...change })).toThrow(says)
+})
+
 describe('warnings', () => {
+  test('of an unknown key name the one that was meant, unless that is there too', () => {
+    const { warnings } = load({ ...smallest, harness: { usee: 'x' }, outputs: { retention: 3, retenton: 4 } })
+    expect(warnings[0]).toContain('harness.usee (kept, but nothing reads it; did you mean "use"?)')
+    expect(warnings[1]).toContain('outputs.retenton (kept, but nothing reads it; is it a typo?)')
+  })
+
   test('an unknown key elsewhere is kept, and said', () => {
     const { config, warnings } = load({
       ...smallest,

@@ -196,6 +196,27 @@ describe('what a person types wrong', () => {
     expect((await p.call(['tick', 'nightly', '--schedule'])).stderr).toContain('--scheduled')
   })
 
+  test.each<[args: string[], meant: RegExp, fix: string]>([
+    [['tick', 'nigthly'], /did you mean "nightly"\? this project has nightly$/, 'automaton status nightly'],
+    [['pause-loop', 'nightl'], /did you mean "nightly"\?/, 'automaton status nightly'],
+    [['task', 'fixit'], /did you mean "fix-it"\?/, 'automaton task fix-it'],
+    [
+      ['create-loop', 'x', '--from-template', 'back-log'],
+      /did you mean "backlog"\?/,
+      'write --from-template backlog',
+    ],
+    [
+      ['create-loop', 'x', '--from-template', 'backlog', '--harness', 'claud'],
+      /did you mean "claude"\?/,
+      'write --harness claude',
+    ],
+  ])('%j names what was meant', async (args, meant, fix) => {
+    using p = await makeProject()
+    const [why = '', todo = ''] = (await p.call(args)).stderr.split('\n')
+    expect(why).toMatch(meant)
+    expect(todo).toBe(`  fix: ${fix}`)
+  })
+
   test('with --json the error is one object on stderr', async () => {
     using p = await makeProject()
     const call = await p.call(['tick', 'nope', '--json'])

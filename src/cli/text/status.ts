@@ -36,11 +36,12 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
     ...files(loop),
     ...line('task', loop.task && `${loop.task}${loop.phase ? `, ${loop.phase}` : ''}`),
     ...line('last tick', lastTick(loop, now)),
+    ...line('verdict', isOfLastTick(loop) ? null : graded(loop)),
     ...line('hint', loop.last_verdict?.next_hint ?? null),
     ...line('scores', scores(loop)),
     ...line(
       'ticks',
-      `${loop.iteration} of ${loop.max_iterations ?? '?'} since the last approval, ${loop.ticks} in all`,
+      `${loop.iteration}${loop.max_iterations === null ? '' : ` of ${loop.max_iterations}`} since the last approval, ${loop.ticks} in all`,
     ),
     ...line('spent', spent(loop)),
     ...line('waits', waits(loop, now)),
@@ -79,11 +80,27 @@ function files({ halt }: LoopPage): string[] {
   return more > 0 ? [...names, `              and ${more} more`] : names
 }
 
-function lastTick({ last_verdict: verdict, last_tick_at: at }: LoopPage, now: string): string {
-  if (!verdict) return relative(at, now)
+function lastTick(loop: LoopPage, now: string): string {
+  const when = relative(loop.last_tick_at, now)
+  if (!hasWorked(loop)) return when
+  return `${when}: ${isOfLastTick(loop) ? graded(loop) : `tick ${loop.ticks}, without a verdict`}`
+}
+
+/** The last tick found work and came to its end. */
+function hasWorked({ last_tick_at: tick, last_work_at: work }: LoopPage): boolean {
+  return tick !== null && work !== null && Date.parse(work) >= Date.parse(tick)
+}
+
+/** A tick that halts before the verdict, fails or finds no work leaves that of an earlier one. */
+function isOfLastTick(loop: LoopPage): boolean {
+  return hasWorked(loop) && loop.last_verdict?.tick === loop.ticks
+}
+
+function graded({ last_verdict: verdict }: LoopPage): string | null {
+  if (!verdict) return null
   const grade = `${verdict.pass ? 'pass' : 'fail'} ${verdict.score.toFixed(2)}`
   const reasons = verdict.reasons.slice(0, 3).join('; ')
-  return `${relative(at, now)}: tick ${verdict.tick}, ${verdict.task} ${verdict.phase}, ${grade}${reasons ? `: ${reasons}` : ''}`
+  return `tick ${verdict.tick}, ${verdict.task} ${verdict.phase}, ${grade}${reasons ? `: ${reasons}` : ''}`
 }
 
 function scores({ scores: list, trend }: LoopPage): string | null {
@@ -108,12 +125,14 @@ function nextTick(
   { next_tick_at: at, interval_seconds: interval, status }: LoopPage,
   now: string,
 ): string | null {
-  if (status !== 'running') return null
+  if (status !== 'running' || interval === null) return null
   if (at === null) return 'when you say so'
-  return `${relative(at, now)}, every ${duration(interval ?? 0)}, where a schedule or the daemon runs`
+  return `${relative(at, now)}, every ${duration(interval)}, where a schedule or the daemon runs`
 }
 
-function limits({ containment: { tier, why, where, scope } }: LoopPage): string {
+function limits({ containment }: LoopPage): string {
+  if (!containment) return 'unknown: loop.json cannot be read, so nothing ticks'
+  const { tier, why, where, scope } = containment
   const may = `works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
   return tier === null ? may : `${tier}: ${may} (${why})`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { distance, nearest } from '../../src/cli/nearest.ts'
+import { distance, nearest } from '../../src/machine/nearest.ts'
 
 test('the distance counts insertions, deletions and replacements', () => {
   expect(distance('kitten', 'sitting')).toBe(3)
@@ -12,6 +12,7 @@ test('a typing error finds its word, a foreign word finds none', () => {
   expect(nearest('stauts', words)).toBe('status')
   expect(nearest('createloop', words)).toBe('create-loop')
   expect(nearest('deploy-everything', words)).toBeNull()
+  expect(nearest('y', ['x'])).toBeNull()
 })
 
 test('the beginning of a word finds it, however long it is', () => {

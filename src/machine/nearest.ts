@@ -4,7 +4,8 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   let least = Math.max(2, Math.floor(word.length / 3)) + 1
   for (const candidate of candidates) {
     const cost = candidate.startsWith(word) && word.length > 2 ? 1 : distance(word, candidate)
-    if (cost < least) {
+    // A word of which nothing is left was not meant.
+    if (cost < least && cost < Math.max(word.length, candidate.length)) {
       least = cost
       best = candidate
     }
