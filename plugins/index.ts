@@ -13,6 +13,7 @@ import qwen from './harnesses/qwen.ts'
 import commandNotifier from './notifiers/command.ts'
 import desktop from './notifiers/desktop.ts'
 import webhook from './notifiers/webhook.ts'
+import cron from './schedulers/cron.ts'
 import audit from './sources/audit.ts'
 import backlog from './sources/backlog.ts'
 import ci from './sources/ci.ts'
@@ -46,4 +47,5 @@ export const builtinPlugins: readonly Plugin[] = [
   commandNotifier,
   desktop,
   webhook,
+  cron,
 ]

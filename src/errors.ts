@@ -196,6 +196,19 @@ export const errors = {
     environment('read_failed', `cannot read (${file}): ${why}`, `look at ${file} and put it right`, cause),
   repositoryBroken: (folder: string, why: string, fix: string) =>
     environment('repository_broken', `repository cannot be used (${folder}): ${why}`, fix),
+  scheduleFailed: (loop: string, scheduler: string, why: string, cause?: unknown) =>
+    environment(
+      'schedule_failed',
+      `schedule not as asked (${loop}, by ${scheduler}): ${why}`,
+      `put that right and run it again, or use automaton daemon ${loop}`,
+      cause,
+    ),
+  schedulerMissing: (program: string) =>
+    environment(
+      'scheduler_missing',
+      `no such program (${program}): the scheduler is driven by it`,
+      `install ${program}, choose another with --scheduler, or use automaton daemon`,
+    ),
   stateDamaged: (file: string, why: string, loop: string) =>
     environment('state_damaged', `state cannot be read (${file}): ${why}`, `automaton repair ${loop}`),
   stateTampered: (file: string, why: string, loop: string) =>

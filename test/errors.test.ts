@@ -164,6 +164,16 @@ const table = {
     says: 'repository cannot be used (my-project): its HEAD cannot be read',
     exit: 5,
   },
+  scheduleFailed: {
+    error: errors.scheduleFailed('nightly', 'cron', 'crontab refused the table: bad minute'),
+    says: 'schedule not as asked (nightly, by cron): crontab refused the table: bad minute',
+    exit: 5,
+  },
+  schedulerMissing: {
+    error: errors.schedulerMissing('crontab'),
+    says: 'no such program (crontab): the scheduler is driven by it',
+    exit: 5,
+  },
   stateDamaged: {
     error: errors.stateDamaged('.state.loop', 'it is not JSON', 'nightly'),
     says: 'state cannot be read (.state.loop): it is not JSON',

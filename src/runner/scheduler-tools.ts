@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname } from 'node:path'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { SchedulerContext } from '../api/scheduler.ts'
-import { errors } from '../errors.ts'
+import { AutomatonError, errors } from '../errors.ts'
 import { ensureFolder, plainReason, readBytes, writeAtomic } from '../store/atomic.ts'
 import { sessionEnv } from '../system/environment.ts'
 import { exec } from '../system/exec.ts'
@@ -36,6 +36,8 @@ export function schedulerContext(
     fromTick,
     async run(argv, options = {}) {
       const { stdin, timeoutSeconds = defaultSeconds, encoding = 'utf8' } = options
+      // A table that is cut short because automaton died would be installed as it is.
+      using input = stdin === undefined ? null : inputFile(stdin)
       const result = await exec({
         argv,
         cwd: homedir(),
@@ -43,8 +45,8 @@ export function schedulerContext(
         timeoutMs: timeoutSeconds * 1000,
         encoding,
         signal,
-        ...(stdin === undefined ? {} : { stdin: typeof stdin === 'string' ? stdin : Uint8Array.from(stdin) }),
-      })
+        ...(input ? { stdinFile: input.path } : {}),
+      }).catch((error) => missing(argv[0] ?? '', error))
       // Not masked: what is read here is compared, and written again with other people's lines in it.
       return {
         exitCode: result.exitCode,
@@ -80,6 +82,18 @@ const longest = 1 << 20
 const usualFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 /** How the user's own service manager is reached. */
 const managers = ['DBUS_SESSION_BUS_ADDRESS']
+
+function missing(program: string, error: unknown): never {
+  const isMissing = error instanceof AutomatonError && error.code === 'command_not_found'
+  throw isMissing ? errors.schedulerMissing(program) : error
+}
+
+function inputFile(data: string | Uint8Array): { path: string } & Disposable {
+  const folder = mkdtempSync(join(tmpdir(), 'automaton-input-'))
+  const path = join(folder, 'input')
+  writeFileSync(path, data, { mode: 0o600 })
+  return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+}
 
 function toolEnv(env: Deps['env'], more: Readonly<Record<string, string>>): Record<string, string> {
   const known = sessionEnv({ env, allowed: managers, extra: { ...more, LC_ALL: 'C' } })

@@ -12,7 +12,9 @@ export interface LaunchOptions {
   /** The whole environment of the program. Its PATH is the one that the program is looked for in. */
   env: Readonly<Record<string, string>>
   /** What standard input holds, which ends after it; absent: /dev/null. */
-  stdin?: string | Uint8Array<ArrayBuffer>
+  stdin?: string
+  /** A file to be standard input, instead: it is there whole, also when this process dies before the program has read it. */
+  stdinFile?: string
 }
 
 /** A program that was started, and what it prints. */
@@ -41,7 +43,7 @@ export function launch(options: LaunchOptions): Launched {
     const child = Bun.spawn(argv, {
       cwd: options.cwd,
       env: options.env,
-      stdin: options.stdin?.length ? new Blob([options.stdin]) : 'ignore',
+      stdin: inputOf(options),
       stdout: stdout.target,
       stderr: stderr.target,
       detached: true,
@@ -57,6 +59,11 @@ export function launch(options: LaunchOptions): Launched {
     stdout.handedOver()
     stderr.handedOver()
   }
+}
+
+function inputOf({ stdin, stdinFile }: LaunchOptions) {
+  if (stdinFile !== undefined) return Bun.file(stdinFile)
+  return stdin ? new Blob([stdin]) : 'ignore'
 }
 
 /** The system blames the program when the folder is missing, and the file when its interpreter is: both are looked at first. */

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { builtinPlugins } from '../../plugins/index.ts'
 import { goodRuns } from './good-runs.ts'
 import { harnessContract } from './harness.ts'
+import { machines } from './machines.ts'
+import { schedulerContract } from './scheduler.ts'
 import { sourceContract } from './source.ts'
 import { verifierContract } from './verifier.ts'
 
@@ -29,6 +31,12 @@ for (const plugin of builtinPlugins) {
       const known = harnesses[plugin.name]
       if (!known) throw new Error(`the contract suite knows no good run of ${plugin.name}`)
       harnessContract({ plugin, ...known })
+      break
+    }
+    case 'scheduler': {
+      const machine = machines[plugin.name]
+      if (!machine) throw new Error(`the contract suite has no machine for ${plugin.name}`)
+      schedulerContract(plugin, machine)
       break
     }
     default:
@@ -61,6 +69,7 @@ describe('the built-in plugins', () => {
       'hooks:command',
       'hooks:desktop',
       'hooks:webhook',
+      'scheduler:cron',
     ])
   })
 

@@ -50,7 +50,7 @@ test('a program that takes too long is ended, and one that is missing is an erro
     exitCode: null,
     timedOut: true,
   })
-  await expect(run(['no-such-program-here'])).rejects.toThrow('command not found (no-such-program-here)')
+  await expect(run(['no-such-program-here'])).rejects.toThrow('no such program (no-such-program-here)')
 })
 
 test('a file that is missing is null, one that is a link is refused, and removing takes what is there', async () => {
