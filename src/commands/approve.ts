@@ -6,6 +6,7 @@ import { discard } from '../runner/discard.ts'
 import { outOfScopeNow } from '../runner/facts.ts'
 import { makeHalt } from '../runner/halt.ts'
 import { readSetting } from '../runner/setting.ts'
+import { requireOwnWorktree } from '../runner/strayed.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { isRealFolder } from '../system/small-file.ts'
@@ -122,6 +123,7 @@ async function checkDrift(o: {
   throwAway: boolean
 }): Promise<{ kept: string | null; folder: string | null; again: Halt | null }> {
   const { app, places, state, halt } = o
+  requireOwnWorktree(places, app.project())
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
   const hasWorktree = repo !== null && state.base_sha !== null && isRealFolder(places.worktree)
   const at = app.clock.iso()

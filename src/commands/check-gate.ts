@@ -5,6 +5,7 @@ import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
 import { setUpNotifiers } from '../runner/notify.ts'
 import { readSetting } from '../runner/setting.ts'
+import { mendMoved } from '../runner/strayed.ts'
 import { peek } from '../store/journal.ts'
 import { acquire } from '../store/lock.ts'
 import { readRun } from '../store/run.ts'
@@ -37,6 +38,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
     return report(loop, decide({ ...facts, state, outOfScope: [], tamper: null }), true)
   }
   await using _held = lock
+  mendMoved(places, project)
   const state = stateOrNull(project, places)
   const { gate } = await passGate({ places, deps, setting, state, run: null })
   return report(loop, gate, false)

@@ -2,6 +2,7 @@ import type { Halt } from '../machine/state.ts'
 
 /** Details that are written down as one word, as sentences. */
 const sentences: Readonly<Record<string, string>> = {
+  copied: 'this project is a copy of one whose loop may tick as well',
   budget_unknown: 'there is a money cap, and a session did not say what it cost',
   credit: 'the agent is out of credit: add some, or choose another harness or model in loop.json',
   escalated: 'its task was handed to a person',

@@ -1,16 +1,20 @@
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
+import { haltLoop } from '../machine/loop.ts'
 import type { LoopState } from '../machine/state.ts'
-import { newHaltId } from '../runner/halt.ts'
-import { peek } from '../store/journal.ts'
+import { makeHalt, newHaltId } from '../runner/halt.ts'
+import { strayedOf, takeWorktree } from '../runner/strayed.ts'
+import { commit, peek } from '../store/journal.ts'
+import type { LoopPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { rebuild } from '../store/repair.ts'
-import { existingLoop, lockWaitMs } from './held.ts'
+import { clearRun } from '../store/run.ts'
+import { existingLoop, lockWaitMs, stateOrNull } from './held.ts'
 
 /** What `repair` found and did. */
 export interface RepairReport {
   loop: string
-  /** False when state and log agreed already; then nothing was touched. */
+  /** False when state, log and worktree belonged together already; then nothing was touched. */
   repaired: boolean
   /** What was wrong. */
   problem: string | null
@@ -19,17 +23,41 @@ export interface RepairReport {
   halt: string | null
 }
 
-/** Rebuilds a loop's state from its log, as halted. Throws `busy` and `state_too_new`. */
+/**
+ * Rebuilds a loop's state from its log, and gives the loop of a copied project its own worktree; as halted in either
+ * case. Throws `busy` and `state_too_new`.
+ */
 export async function repair(app: App, { loop }: { loop: string }): Promise<RepairReport> {
-  const places = existingLoop(app.project(), loop)
+  const project = app.project()
+  const places = existingLoop(project, loop)
   const lock = await acquire(places.lock, { waitMs: lockWaitMs })
   if (lock.busy) throw errors.busy(loop, lock.holder)
   await using _held = lock
+  const strayed = strayedOf(places, project)
+  const isCopy = strayed?.kind === 'copied'
+  // What a copied run.json names are the processes of the other loop's tick.
+  if (isCopy) clearRun(places)
   const { state, problem } = peek(places)
-  if (!problem && state) {
-    return { loop, repaired: false, problem: null, status: state.status, halt: state.halt?.id ?? null }
-  }
-  const next = rebuild(places, { at: app.clock.iso(), by: 'human', haltId: newHaltId() })
-  const what = problem?.message ?? 'the loop had no state'
-  return { loop, repaired: true, problem: what, status: next.status, halt: next.halt?.id ?? null }
+  const isWhole = !problem && state !== null
+  const at = app.clock.iso()
+  const next = !isWhole
+    ? rebuild(places, { at, by: 'human', haltId: newHaltId() })
+    : isCopy
+      ? haltCopy(app, places, at)
+      : state
+  // Last, so that a repair which was cut short is asked for again.
+  if (strayed) takeWorktree(places, strayed)
+  const where = strayed && `git has the worktree at ${strayed.was}`
+  const what = isWhole ? where : (problem?.message ?? 'the loop had no state')
+  return { loop, repaired: what !== null, problem: what, status: next.status, halt: next.halt?.id ?? null }
+}
+
+/** Its state is whole, but there are two loops of it now: a person says that this one may run as well. */
+function haltCopy(app: App, places: LoopPlaces, at: string): LoopState {
+  const state = stateOrNull(app.project(), places)
+  if (!state) throw errors.stateDamaged(places.state, 'it has just been removed', places.name)
+  if (state.status === 'halted' || state.status === 'complete') return state
+  const data = { from: 'copy', problem: null }
+  const next = haltLoop(state, makeHalt('human_intervention', 'copied', at))
+  return commit(places, state, next, { type: 'repaired', run: null, by: 'human', at, data })
 }

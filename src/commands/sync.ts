@@ -7,6 +7,7 @@ import { stamp } from '../runner/discard.ts'
 import { branchOf } from '../runner/facts.ts'
 import { park } from '../runner/park.ts'
 import { readSetting } from '../runner/setting.ts'
+import { requireOwnWorktree } from '../runner/strayed.ts'
 import { commit } from '../store/journal.ts'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
@@ -49,6 +50,7 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
   if (!base) throw errors.noBaseBranch(branch, repo.toplevel)
   return withLoop(app, places, async (state) => {
     const at = app.clock.iso()
+    requireOwnWorktree(places, project)
     const moved = await startAgain({ places, repo, base, at })
     const next: LoopState = { ...state, ...moved.shas, updated_at: at }
     const data = { base, kept: moved.kept, kept_folder: moved.folder, was: state.verified_sha }

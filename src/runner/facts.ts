@@ -13,6 +13,7 @@ import { resolveCommit } from '../system/git.ts'
 import { which } from '../system/process.ts'
 import type { Repository } from '../system/repository.ts'
 import { isRealFolder } from '../system/small-file.ts'
+import { copiedFrom } from './copied.ts'
 import type { Deps } from './deps.ts'
 import { allowedPhases, type Setting } from './setting.ts'
 
@@ -164,6 +165,8 @@ export async function refusalOf({ places, deps, setting }: GateInput): Promise<R
         fix: 'set blast_radius.base_branch in loop.json to a branch that exists',
       }
     }
+    const copied = copiedFrom({ places, repo, branch: branchOf(places.name) })
+    if (copied) return { kind: 'no_git', ...copied }
   }
   return (await harnessRefusal(config, deps)) ?? (await sandboxRefusal(config, deps))
 }

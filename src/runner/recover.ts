@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { errors } from '../errors.ts'
 import { abandonTick, haltLoop } from '../machine/loop.ts'
 import type { Halt, LoopState } from '../machine/state.ts'
@@ -9,8 +10,9 @@ import { sweepTemps } from '../store/sweep.ts'
 import { writeTask } from '../store/tasks.ts'
 import { sweepPrivateGits } from '../system/private.ts'
 import { endTree, findByEnv } from '../system/process.ts'
+import type { Repository } from '../system/repository.ts'
 import { killTree } from '../system/tree.ts'
-import { compareRepository, recordRepository } from '../system/tripwire.ts'
+import { compareRepository, type RepositoryRecord, recordRepository } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
@@ -168,8 +170,17 @@ async function caughtSince(o: Parameters<typeof abandon>[0]): Promise<string[]> 
   // Whatever other loops did since then is their own.
   const busyLoops = listLoops(deps.project).filter((name) => name !== places.name)
   const found = await compareRepository(run.repository, now, { ...options, busyLoops })
+  // The worktree's place is another one since then, and was mended on the way here.
+  const mended = wasElsewhere(run.repository, repo) ? ['gitfile', 'worktree', 'worktree/gitdir'] : []
   // A recovery that was itself killed has kept the work already.
-  return [...changed, ...found.filter((what) => what !== keptRef(run))]
+  const expected = new Set([keptRef(run), ...mended])
+  return [...changed, ...found.filter((what) => !expected.has(what))]
+}
+
+/** Whether the whole repository was somewhere else then; within it, its own folder for a worktree does not move. */
+function wasElsewhere({ files }: RepositoryRecord, repo: Repository): boolean {
+  const { worktree } = files
+  return worktree !== undefined && worktree !== '' && !worktree.startsWith(join(repo.commonDir, 'worktrees'))
 }
 
 /** Whether every session is in `usage`. One that had started when the tick died spent something that nobody knows. */

@@ -7,7 +7,7 @@ import { pauseLoop } from '../machine/loop.ts'
 import { artifactOf } from '../machine/phases.ts'
 import type { Halt, LoopState } from '../machine/state.ts'
 import { ensureFolder, writeAtomic } from '../store/atomic.ts'
-import { commit, load, touch } from '../store/journal.ts'
+import { commit, latest, load, touch } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { requireLoop } from '../store/loops.ts'
@@ -24,7 +24,7 @@ import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
 import { setUpNotifiers } from './notify.ts'
 import { OverBudget, withinBudget } from './over-budget.ts'
-import { abandon, finished, recover } from './recover.ts'
+import { abandon, finished, type Recovered, recover } from './recover.ts'
 import type { TickReport } from './report.ts'
 import type { Scene, Search, Work } from './scene.ts'
 import { SessionFailed } from './session-failed.ts'
@@ -36,6 +36,7 @@ import { orchestrate } from './steps/orchestrate.ts'
 import { type Outcome, settle } from './steps/settle.ts'
 import { prepareSite } from './steps/site.ts'
 import { verify } from './steps/verify.ts'
+import { mendMoved } from './strayed.ts'
 
 /** One tick of one loop: find work, implement, verify, orchestrate, settle (contract, section 6). */
 export async function tick(loop: string, deps: Deps, options: { scheduled: boolean }): Promise<TickReport> {
@@ -49,8 +50,10 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   setUndumpable()
   const setting = readSetting(places, deps.project, deps.home)
   await setUpNotifiers(deps, setting.notify)
-  const before = await recover(places, deps, setting)
-  const state = pauseAsAsked(places, before.state, deps.clock.iso())
+  // What a copied project's run.json names are the other one's processes, and its worktree is not this loop's.
+  const copied = mendMoved(places, deps.project)
+  const before = copied ? untouched(places) : await recover(places, deps, setting)
+  const state = copied ? before.state : pauseAsAsked(places, before.state, deps.clock.iso())
   const report = await attempt({ places, deps, setting, state, scheduled: options.scheduled })
   await deps.host.emit('tick:end', {
     loop,
@@ -62,6 +65,12 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
     recovered: before.note,
     warnings: [...setting.warnings, ...report.warnings],
   }
+}
+
+/** The state of a loop whose gate will refuse: nothing is finished, abandoned or written. */
+function untouched(places: LoopPlaces): Recovered {
+  const loaded = load(places)
+  return { state: loaded.kind === 'untracked' ? null : latest(loaded), note: null, halt: null }
 }
 
 /** A pause that was asked for while a tick ran which then died is meant for the next one, before it starts. */

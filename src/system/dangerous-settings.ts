@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { sha256 } from './digest.ts'
 import { gitBytes } from './git.ts'
 import { splitNames } from './names.ts'
@@ -28,7 +28,9 @@ export async function dangerousSettings(
     for (const entry of splitNames(output).map((text) => Buffer.from(text, 'latin1').toString('utf8'))) {
       const at = entry.indexOf('\n')
       const [key, value] = at === -1 ? [entry, ''] : [entry.slice(0, at), entry.slice(at + 1)]
-      if (isDangerous(key, value)) found.set(key, [...(found.get(key) ?? []), `${file}\0${value}`])
+      // Named from the git folder, so that a repository that was moved has the same settings as before.
+      const where = relative(repo.commonDir, file)
+      if (isDangerous(key, value)) found.set(key, [...(found.get(key) ?? []), `${where}\0${value}`])
       // Conditions are not looked at: what may be included counts.
       if (/^include(if\..*)?\.path$/s.test(key) && !value.startsWith('~'))
         await read(resolve(dirname(file), value), depth + 1)

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errors } from '../errors.ts'
 import { installIndex } from './checkout-index.ts'
@@ -8,7 +8,7 @@ import { nameBytes, pathBytes } from './names.ts'
 import { dirtySubmodules, gitlink, moveAside } from './nested.ts'
 import { openUp } from './open-up.ts'
 import { quoteArgument, type Repository } from './repository.ts'
-import { readLine, readSmall } from './small-file.ts'
+import { isRealFolder, readLine, readSmall } from './small-file.ts'
 import { runFolder, snapshot } from './snapshot.ts'
 
 /** Traces of an operation that stopped half-way; a worktree that starts again has none. */
@@ -74,6 +74,18 @@ export function repairGitFile(worktree: string, gitDir: string): void {
   // A link is replaced, never written through.
   remove(file)
   writeFileSync(file, `gitdir: ${gitDir}\n`)
+}
+
+/**
+ * Makes a worktree and its entry name each other again. The entry comes last: until then the worktree counts as strayed,
+ * and this is done again.
+ */
+export function tieTogether({ path, admin }: { path: string; admin: string }): void {
+  if (isRealFolder(path)) repairGitFile(path, admin)
+  const draft = join(admin, 'gitdir.automaton')
+  rmSync(draft, { recursive: true, force: true })
+  writeFileSync(draft, `${join(path, '.git')}\n`, { flag: 'wx' })
+  renameSync(draft, join(admin, 'gitdir'))
 }
 
 /** The same for the files by which git recognises the worktree's own folder; without them every call would fail. */

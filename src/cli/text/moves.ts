@@ -71,6 +71,8 @@ export function repairText(raw: RepairReport, page: Page): string {
   const { loop, repaired, problem, halt } = safe(raw)
   if (!repaired)
     return told(`${loop} needs no repair: state and log agree`, [`automaton status ${loop}`], page)
+  if (halt === null)
+    return told(`${loop} was put right. What was wrong: ${problem}`, [`automaton status ${loop}`], page)
   const text = `${loop} was rebuilt and is halted, so that you look before it goes on. What was wrong: ${problem}`
   return told(text, [`automaton log ${loop}`, `automaton approve --loop ${loop} --halt ${halt}`], page)
 }
