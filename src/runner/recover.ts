@@ -140,7 +140,7 @@ export async function abandon(o: {
   return {
     state: written,
     halt,
-    note: `previous tick ${run.run} did not finish (phase ${run.phase}, step ${run.step})${work}`,
+    note: `previous tick ${run.run} did not finish (${run.phase ? `phase ${run.phase}, ` : ''}step ${run.step})${work}`,
   }
 }
 
@@ -160,9 +160,10 @@ async function unreadable(places: LoopPlaces, deps: Deps, state: LoopState, why:
 /** What a session that was cut short had changed by then of what it must leave alone. */
 async function caughtSince(o: Parameters<typeof abandon>[0]): Promise<string[]> {
   const { run, setting, places, deps } = o
-  // Automaton itself was writing then, and no session was running.
-  if (run.step === 'settle') return []
-  const changed = changedBrakes(run.brakes, nowBrakes(o))
+  // Automaton itself was writing then, or looked for work, and no session was running.
+  if (run.step === 'settle' || run.task === null) return []
+  const brakes = recordBrakes({ places, project: deps.project, home: deps.home, task: run.task })
+  const changed = changedBrakes(run.brakes, brakes)
   const { repo, config } = setting
   if (!repo || !config || !run.repository) return changed
   const options = watchOptions({ repo, places, config, verified: run.before.head })
@@ -185,7 +186,7 @@ function wasElsewhere({ files }: RepositoryRecord, repo: Repository): boolean {
 
 /** Whether every session is in `usage`. One that had started when the tick died spent something that nobody knows. */
 function isCharged({ run, interrupted }: Parameters<typeof abandon>[0]): boolean {
-  return run.session === null && (interrupted === true || run.step === 'settle')
+  return run.session === null && (interrupted === true || run.step === 'settle' || run.step === 'find')
 }
 
 /** Where what a dead tick left is kept. */
@@ -193,16 +194,12 @@ function keptRef(run: RunRecord): string {
   return `refs/automaton/recovered/${run.run}`
 }
 
-function nowBrakes({ places, deps, run }: Parameters<typeof abandon>[0]) {
-  return recordBrakes({ places, project: deps.project, home: deps.home, task: run.task })
-}
-
 async function parkWork(
   { places, setting, run, state }: Parameters<typeof abandon>[0],
   at: string,
 ): Promise<Parked> {
   const back = run.before.verified_sha ?? state.verified_sha ?? run.before.head
-  if (!setting.repo || !back || setting.config?.blast_radius.worktree === false)
+  if (run.step === 'find' || !setting.repo || !back || setting.config?.blast_radius.worktree === false)
     return { ref: null, folder: null }
   const ref = keptRef(run)
   const why = `automaton(${places.name}): kept from a tick that did not finish\n\nAutomaton-Run: ${run.run}\n`

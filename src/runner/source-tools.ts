@@ -10,6 +10,7 @@ import { resolveCommit } from '../system/git.ts'
 import { maskSecrets } from '../system/hygiene.ts'
 import { contain, sandboxOf } from './containment.ts'
 import type { Search, Site } from './scene.ts'
+import { type SearchRecord, searchRecord } from './search-record.ts'
 import { isUnmerged } from './unmerged.ts'
 
 const defaultRunSeconds = 600
@@ -21,11 +22,14 @@ export class SourceTools
   implements Pick<SourceContext, 'run' | 'runOnBase' | 'baseFiles' | 'unmerged'>, AsyncDisposable
 {
   #checkout: Promise<BaseCheckout> | null = null
+  readonly #record: SearchRecord
 
   constructor(
     private readonly scene: Search,
     private readonly state: LoopState,
-  ) {}
+  ) {
+    this.#record = searchRecord(scene, state.seq)
+  }
 
   readonly run: SourceContext['run'] = async (argv, options) => {
     const { config, deps, repo } = this.scene
@@ -65,6 +69,7 @@ export class SourceTools
   async [Symbol.asyncDispose](): Promise<void> {
     const checkout = await this.#checkout?.catch(() => null)
     checkout?.[Symbol.dispose]()
+    this.#record[Symbol.dispose]()
   }
 
   async #base(): Promise<{ path: string; cwd: string }> {
@@ -99,6 +104,7 @@ export class SourceTools
     using contained = sandbox
       ? contain({ ...this.scene, sandbox }, o.site, { argv: o.argv, env, writes: [] })
       : null
+    this.#record.write()
     const result = await exec({
       argv: contained?.argv ?? o.argv,
       cwd: o.site.cwd,

@@ -16,9 +16,10 @@ export interface RunRecord {
   run: string
   loop: string
   tick: number
-  task: string
-  phase: Phase
-  step: 'implement' | 'verify' | 'orchestrate' | 'settle'
+  /** Null while the tick still looks for work; so is the phase. */
+  task: string | null
+  phase: Phase | null
+  step: 'find' | 'implement' | 'verify' | 'orchestrate' | 'settle'
   /** The process of the tick itself. */
   automaton: ProcessIdentity
   /** The session that runs now: its process, its process group, and when it started. */

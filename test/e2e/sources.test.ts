@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { binary, callEnv } from '../helpers/cli.ts'
+import { processesWith } from '../helpers/processes.ts'
 import { goodAgent, makeProject, must, type TestProject } from '../helpers/project.ts'
 import { git } from '../helpers/repo.ts'
 
@@ -51,6 +53,29 @@ describe('the source ci', () => {
     // It fails anew: that is a new task.
     commitFile(p, 'src/work.txt', 'bad again\n')
     expect((await must(p.tick('--json'))).json()).toMatchObject({ outcome: 'worked', task: `${task}-2` })
+  })
+
+  test('a tick killed in the middle of a check is cleaned up after: its programs end, and it counts as unfinished', async () => {
+    using p = await makeProject({ task: false, loop: rules })
+    const started = join(p.scenarioDir, 'started')
+    Bun.spawnSync(['mkfifo', started])
+    p.configure(ciLoop({ commands: [['sh', '-c', `setsid sleep 300 & echo started > '${started}'; wait`]] }))
+    const env = callEnv({ cwd: p.root, home: p.home })
+    const tick = Bun.spawn([binary, 'tick', p.loop], { cwd: p.root, env, stdout: 'ignore', stderr: 'ignore' })
+    await Bun.spawn(['cat', started], { stdout: 'ignore' }).exited
+    const record = JSON.parse(readFileSync(join(p.loopDir, 'run.json'), 'utf8'))
+    expect(record).toMatchObject({ step: 'find', task: null, phase: null })
+    tick.kill('SIGKILL')
+    await tick.exited
+    const left = () => processesWith(`AUTOMATON_RUN_ID=${record.run}`)
+    expect(left().length).toBeGreaterThanOrEqual(2)
+    p.configure(ciLoop({ commands: [['true']] }))
+    const next = (await must(p.tick('--json'))).json()
+    expect(next).toMatchObject({ outcome: 'no_work' })
+    expect(next.recovered).toContain('did not finish (step find)')
+    expect(left()).toEqual([])
+    expect(existsSync(join(p.loopDir, 'run.json'))).toBe(false)
+    expect(p.state()).toMatchObject({ incomplete_ticks: 1, iteration_count: 0, cost: { reported: true } })
   })
 
   test('runs in a clean checkout of the base branch, without hooks, filters and the person’s files', async () => {
