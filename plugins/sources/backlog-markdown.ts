@@ -31,7 +31,9 @@ const checkbox = /^(\s*)[-*+] \[([ xX])\](?: +(.*))?$/
 export function parseBacklog(markdown: string): BacklogItem[] {
   const lines = markdown
     .replace(/^\ufeff/, '')
-    .replaceAll('\r\n', '\n')
+    .replace(/\r\n?/g, '\n')
+    // To Markdown these end no line; to a pattern's "any character" they do.
+    .replace(/[\u2028\u2029]/g, ' ')
     .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
     .split('\n')
   const sections = split(lines)

@@ -124,6 +124,14 @@ describe('a backlog file', () => {
     ])
   })
 
+  test.each([
+    ['## Add\u2028it\n\ntext\u2029more\n', 'Add it', 'text more'],
+    ['- [ ] Add\u2029it\n', 'Add it', ''],
+    ['# B\r\r- [ ] Add it\r  text\r', 'Add it', 'text'],
+  ])('separators that editors hide end no item: %j', (text, title, body) => {
+    expect(parseBacklog(text)).toMatchObject([{ title, body }])
+  })
+
   test('code and comments hold no items', () => {
     const text = '## A\n```md\n- [ ] not this\n# nor this\n```\n<!-- - [ ] nor this -->\n- [ ] this\n'
     expect(parseBacklog(text).map(({ title }) => title)).toEqual(['this'])
