@@ -141,7 +141,7 @@ export const errors = {
     environment(
       'no_commits',
       `repository has no commit yet (${repository}): there is nothing to branch from`,
-      'git commit --allow-empty -m "first commit"',
+      'git add -A && git commit --allow-empty -m "first commit"',
     ),
   noLoop: (loop: string, known: string, near: string | null = null) =>
     bad(

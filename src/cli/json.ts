@@ -1,6 +1,13 @@
-/** A report as one line of JSON, `"schema": 1` first, with what a terminal could act on escaped. */
+/**
+ * A report as one line of JSON, `"schema": 1` first, with what a terminal could act on escaped. Numbers have at most 12
+ * digits: sums of money such as 0.1 + 0.2 are told as 0.3.
+ */
 export function jsonLine(report: object): string {
-  return `${escapeControls(JSON.stringify({ schema: 1, ...report }))}\n`
+  return `${escapeControls(JSON.stringify({ schema: 1, ...report }, rounded))}\n`
+}
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(12)) : value
 }
 
 /** JSON's own escapes for C1 controls, line separators, direction marks and what nobody sees, which stringify leaves as they are. */

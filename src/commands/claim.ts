@@ -1,3 +1,4 @@
+import type { Phase } from '../api/work.ts'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { withTasks, writeTask } from '../store/tasks.ts'
@@ -7,6 +8,9 @@ import { existingTask, loopWith } from './known-task.ts'
 export interface PersonClaimReport {
   task: string
   claimed_by: string | null
+  /** Who had it before; null when nobody had. */
+  claimed_before: string | null
+  phase: Phase
   /** The loop that has the task at hand; it lets go at its next tick when a person claims. */
   loop: string | null
 }
@@ -22,7 +26,13 @@ export async function claim(app: App, o: { task: string }): Promise<PersonClaimR
     const other = task.claimed_by
     if (other !== null && other !== user) throw errors.claimedByOther(o.task, other)
     if (other === null) writeTask(project, { ...task, claimed_by: user, updated_at: app.clock.iso() })
-    return { task: o.task, claimed_by: user, loop: loopWith(project, o.task) }
+    return {
+      task: o.task,
+      claimed_by: user,
+      claimed_before: other,
+      phase: task.phase,
+      loop: loopWith(project, o.task),
+    }
   })
 }
 
@@ -31,8 +41,9 @@ export async function release(app: App, o: { task: string }): Promise<PersonClai
   const project = app.project()
   return withTasks(project, () => {
     const task = existingTask(project, o.task)
-    if (task.claimed_by !== null)
+    const { phase, claimed_by: claimed_before } = task
+    if (claimed_before !== null)
       writeTask(project, { ...task, claimed_by: null, updated_at: app.clock.iso() })
-    return { task: o.task, claimed_by: null, loop: loopWith(project, o.task) }
+    return { task: o.task, claimed_by: null, claimed_before, phase, loop: loopWith(project, o.task) }
   })
 }

@@ -30,17 +30,28 @@ export interface DoctorReport {
 
 /** Looks at what a tick will need. Reads only. */
 export async function doctor(app: App): Promise<DoctorReport> {
-  const project = app.project()
-  const repo = repositoryOf(project)
+  const project = projectOrHint(app)
+  const isHint = 'level' in project
   const findings = [
     environment(app),
-    ...(await gitFindings(project, repo)),
+    ...(await gitFindings(isHint ? null : project)),
+    ...(isHint ? [project] : []),
     await harnesses(app),
     ...(await plugins(app)),
     await sandbox(app),
-    ...(await loopFindings(app, project)),
+    ...(isHint ? [] : await loopFindings(app, project)),
   ] satisfies Finding[]
   return { ok: findings.every((finding) => finding.level !== 'bad'), findings }
+}
+
+/** Outside of a project the machine can be looked at all the same. */
+function projectOrHint(app: App): Project | Finding {
+  try {
+    return app.project()
+  } catch (error) {
+    if (!(error instanceof AutomatonError) || error.code !== 'no_project') throw error
+    return { what: 'project', level: 'hint', detail: error.message, fix: error.fix }
+  }
 }
 
 /** What sessions of this machine are locked in by, for loops that do not turn it off. */
@@ -74,7 +85,8 @@ function environment(app: App): Finding {
   }
 }
 
-async function gitFindings(project: Project, looked: Looked): Promise<Finding[]> {
+async function gitFindings(project: Project | null): Promise<Finding[]> {
+  const looked: Looked = project ? repositoryOf(project) : { repository: null }
   const found: Finding[] = []
   try {
     found.push(good('git', `version ${requireGit()} (needs ${oldestGit})`))
@@ -87,6 +99,7 @@ async function gitFindings(project: Project, looked: Looked): Promise<Finding[]>
   const library = await trySimpleGit(repository?.gitDir ?? null)
   const detail = library.loads ? 'loads' : 'does not load here; git does its work'
   found.push({ what: 'simple-git', level: library.loads ? 'good' : 'hint', detail, fix: '' })
+  if (!project) return found
   if (!repository) {
     const detail = `${project.root} is not in a git repository: only --no-worktree loops run`
     return [...found, { what: 'repository', level: 'hint', detail, fix: 'git init' }]

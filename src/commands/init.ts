@@ -87,7 +87,7 @@ function nextSteps(
     found.git ? '' : ' --no-worktree',
   ].join('')
   return [
-    ...(found.unborn ? ['git commit --allow-empty -m "first commit"'] : []),
+    ...(found.unborn ? ['git add -A && git commit -m "first commit"'] : []),
     `automaton create-loop nightly --from-template backlog${options}`,
     'automaton create-task first-task --brief brief.md',
     'automaton tick nightly',

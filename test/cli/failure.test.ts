@@ -7,7 +7,7 @@ import { errors } from '../../src/errors.ts'
 test('an error of the catalogue is two lines: what, and one thing to do', () => {
   const text = failureText(failureOf(errors.noCommits('/repo'), 'automaton tick'), null)
   expect(text).toBe(
-    'automaton: repository has no commit yet (/repo): there is nothing to branch from\n  fix: git commit --allow-empty -m "first commit"\n',
+    'automaton: repository has no commit yet (/repo): there is nothing to branch from\n  fix: git add -A && git commit --allow-empty -m "first commit"\n',
   )
 })
 
@@ -52,6 +52,11 @@ test('text from outside cannot forge lines or reach the terminal', () => {
   expect(lines[0]).toContain('\\n  fix: rm -rf ~\\x1b[2J\\u202e')
   expect<unknown>(safe({ 'a\u001b': ['b\nc'] })).toEqual({ 'a\\x1b': ['b\\nc'] })
   expect(safeLines('a\r\nb\u0007')).toBe('a\nb\\x07')
+})
+
+test('JSON tells sums of money without the noise of binary fractions, and whole numbers as they are', () => {
+  const sum = { usd: 0.1 + 0.2, dear: 1234.56 * 3, tokens: 9_007_199_254_740_991, none: Number.NaN }
+  expect(jsonLine(sum)).toBe('{"schema":1,"usd":0.3,"dear":3703.68,"tokens":9007199254740991,"none":null}\n')
 })
 
 test('JSON escapes what a terminal could act on and still reads the same', () => {

@@ -8,9 +8,11 @@ import { daemonLine } from '../../src/cli/text/daemon.ts'
 import { doctorText } from '../../src/cli/text/doctor.ts'
 import { logText, tickLogText } from '../../src/cli/text/log.ts'
 import { loopListText } from '../../src/cli/text/loop-list.ts'
+import { claimText } from '../../src/cli/text/moves.ts'
 import { statusText } from '../../src/cli/text/status.ts'
 import { taskText } from '../../src/cli/text/task.ts'
 import { clockTime, duration, relative } from '../../src/cli/text/time.ts'
+import type { PersonClaimReport } from '../../src/commands/claim.ts'
 import type { LoopPage, StatusReport } from '../../src/commands/status.ts'
 
 const at = '2026-06-22T10:00:00.000Z'
@@ -278,6 +280,25 @@ describe('a line of the daemon', () => {
     expect(ended(143)).toBe('n: the tick ended with exit code 143')
     expect(ended(null)).toBe('n: the tick was killed')
   })
+})
+
+test.each<[what: string, report: Partial<PersonClaimReport>, says: string]>([
+  ['that somebody had', { claimed_before: 'pat' }, 't: pat no longer has it; it is free for the loops'],
+  ['that nobody had', {}, 't: nobody had claimed it; it is free for the loops'],
+  ['that a loop works', { loop: 'nightly' }, 't: nobody had claimed it; loop nightly has it'],
+  [
+    'that is complete',
+    { phase: 'complete' },
+    't: nobody had claimed it; it is complete, so no loop works it',
+  ],
+  [
+    'that waits for a person',
+    { claimed_before: 'pat', phase: 'human_intervention' },
+    't: pat no longer has it; it waits for you, so no loop works it\nnext  automaton approve --task t',
+  ],
+])('releasing a task %s says what is true of it', (_, report, says) => {
+  const free = { task: 't', claimed_by: null, claimed_before: null, phase: 'implement', loop: null } as const
+  expect(claimText({ ...free, ...report }, page())).toBe(says)
 })
 
 test('times are told as people tell them', () => {

@@ -54,7 +54,7 @@ describe('init', () => {
   test('a repository without a commit is told to make one first', async () => {
     using s = scratch(null)
     Bun.spawnSync(['git', 'init', '-q', s.root])
-    expect((await s.run('init')).stdout).toContain('git commit --allow-empty')
+    expect((await s.run('init')).stdout).toContain('next  git add -A && git commit -m "first commit"\n')
   })
 })
 
@@ -291,6 +291,20 @@ describe('scope-check', () => {
     const call = await s.run('scope-check', 't', '--json')
     expect(call.code).toBe(3)
     expect(call.json()).toMatchObject({ loop: null, outside: ['docs/a.md'] })
+  })
+})
+
+test('outside of a project doctor looks at the machine', async () => {
+  using s = scratch(null)
+  const call = await s.run('doctor', '--json')
+  expect(call.code).toBe(0)
+  const { findings } = call.json() as { findings: { what: string; level: string; detail: string }[] }
+  const looked = findings.map(({ what }) => what)
+  expect(looked).toEqual(['environment', 'git', 'simple-git', 'project', 'harnesses', 'sandbox'])
+  expect(findings.find(({ what }) => what === 'project')).toMatchObject({
+    level: 'hint',
+    detail: expect.stringContaining('not in a project'),
+    fix: 'cd to your repository, or pass --project DIR',
   })
 })
 

@@ -134,7 +134,9 @@ describe('the hook of claude', () => {
 describe('the hook of gemini', () => {
   test('asks before its edits, in its own words', async () => {
     using p = await makeProject()
-    const settings = JSON.parse((await must(p.call(['hook', 'gemini']))).stdout)
+    const told = await must(p.call(['hook', 'gemini']))
+    expect(told.stderr).toBe('put this into .gemini/settings.json, in your project\n')
+    const settings = JSON.parse(told.stdout)
     expect(settings.hooks.BeforeTool[0]).toMatchObject({ matcher: 'write_file|replace' })
     const command = await commandOf(p, 'gemini')
     const event = (tool: string, path: string) => ({

@@ -86,9 +86,18 @@ export function transitionText(raw: TransitionReport | ApproveTaskReport, page: 
 /** Who has a task now. */
 export function claimText(raw: PersonClaimReport, page: Page): string {
   const { task, claimed_by, loop } = safe(raw)
-  if (claimed_by === null) return told(`${task} is free for the loops`, [], page)
+  if (claimed_by === null) return releaseText(safe(raw), page)
   const held = loop ? `; loop ${loop} lets go of it at its next tick` : ''
   return told(`${task} is claimed by ${claimed_by}${held}`, [`automaton release ${task}`], page)
+}
+
+function releaseText({ task, claimed_before: before, phase, loop }: PersonClaimReport, page: Page): string {
+  const had = before === null ? 'nobody had claimed it' : `${before} no longer has it`
+  const say = (what: string, next: string[] = []) => told(`${task}: ${had}; ${what}`, next, page)
+  if (phase === 'complete') return say('it is complete, so no loop works it')
+  if (phase === 'human_intervention' || phase === 'design')
+    return say('it waits for you, so no loop works it', [`automaton approve --task ${task}`])
+  return say(loop ? `loop ${loop} has it` : 'it is free for the loops')
 }
 
 /** The operation that was named. */

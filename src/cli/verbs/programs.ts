@@ -74,6 +74,8 @@ export const programVerbs: readonly Verb[] = [
     async run(app, input) {
       const { hook } = await import('../../commands/hook.ts')
       const report = hook(app, { agent: input.arg(0) })
+      // Beside the settings, which are piped into that file where there is none yet.
+      if (!input.on('json')) app.progress(`put this into ${report.file}, in your project`)
       return { report, text: async () => JSON.stringify(report.settings, null, 2) }
     },
   },
