@@ -14,6 +14,7 @@ import commandNotifier from './notifiers/command.ts'
 import desktop from './notifiers/desktop.ts'
 import webhook from './notifiers/webhook.ts'
 import cron from './schedulers/cron.ts'
+import systemd from './schedulers/systemd.ts'
 import audit from './sources/audit.ts'
 import backlog from './sources/backlog.ts'
 import ci from './sources/ci.ts'
@@ -48,4 +49,5 @@ export const builtinPlugins: readonly Plugin[] = [
   desktop,
   webhook,
   cron,
+  systemd,
 ]

@@ -70,6 +70,7 @@ describe('the built-in plugins', () => {
       'hooks:desktop',
       'hooks:webhook',
       'scheduler:cron',
+      'scheduler:systemd',
     ])
   })
 

@@ -1,7 +1,9 @@
 import type { SchedulerContext } from '../../src/api/scheduler.ts'
 import { cronMachine } from '../plugins/schedulers/cron-machine.ts'
+import { systemdMachine } from '../plugins/schedulers/systemd-machine.ts'
 
 /** A pretended machine for each built-in scheduler. */
 export const machines: Record<string, () => SchedulerContext> = {
   cron: () => cronMachine().context,
+  systemd: () => systemdMachine().context,
 }

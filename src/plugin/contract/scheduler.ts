@@ -59,7 +59,7 @@ export function schedulerChecks({ host, name, options, context: ctx }: Scheduler
     {
       name: 'notices that a unit is not what it would write',
       run: clean(async () => {
-        const other = await (await open()).inspect(unit({ intervalSeconds: 7200 }), ctx)
+        const other = await (await open()).inspect(unit({ intervalSeconds: 300 }), ctx)
         ensureSame(other.drift.length > 0, true, 'for another interval it finds a difference')
       }),
     },
