@@ -72,6 +72,12 @@ export const errors = {
       `task is claimed (${task}): ${owner} has it`,
       `automaton release ${task}, if ${owner} is done with it`,
     ),
+  cloneFailed: (url: string, why: string) =>
+    environment(
+      'clone_failed',
+      `cannot read your repository (${url}): ${why}`,
+      'check the address, the network and your access, then run the installer again',
+    ),
   commandNotFound: (program: string, path: string) =>
     environment(
       'command_not_found',
@@ -113,6 +119,24 @@ export const errors = {
       `git is too old (git ${found}): automaton needs ${needed} or newer`,
       `install git ${needed} or newer`,
     ),
+  homeChanged: (home: string, files: string) =>
+    environment(
+      'home_changed',
+      `update stopped (${home}): it would overwrite what you changed in ${files}`,
+      `commit or undo your changes there, then run the installer again`,
+    ),
+  homeDiverged: (home: string, branch: string) =>
+    environment(
+      'home_diverged',
+      `not a fast-forward (${home}): ${branch} has commits that its remote lacks, and the remote has others`,
+      `git -C '${home}' pull --rebase, then run the installer again`,
+    ),
+  homeTaken: (home: string, why: string) =>
+    bad(
+      'home_taken',
+      `cannot become your HOME (${home}): ${why}; it was left as it is`,
+      `mv '${home}' '${home}.old', run the installer again, then copy over what you need`,
+    ),
   inTick: (command: string) =>
     forbidden(
       'in_tick',
@@ -142,6 +166,12 @@ export const errors = {
       'no_commits',
       `repository has no commit yet (${repository}): there is nothing to branch from`,
       'git add -A && git commit --allow-empty -m "first commit"',
+    ),
+  noGitUrl: () =>
+    bad(
+      'no_git_url',
+      'no git URL (automaton install): without a repository of yours, what automaton changes in its own files could not be undone',
+      'make an empty repository, then: automaton install --git-url URL',
     ),
   noLoop: (loop: string, known: string, near: string | null = null) =>
     bad(

@@ -49,6 +49,11 @@ const table = {
     says: 'task is claimed (fix-login): pat has it',
     exit: 3,
   },
+  cloneFailed: {
+    error: errors.cloneFailed('https://git.example.test/home.git', 'could not resolve host'),
+    says: 'cannot read your repository (https://git.example.test/home.git): could not resolve host',
+    exit: 5,
+  },
   commandNotFound: {
     error: errors.commandNotFound('opencode', '/usr/bin:/bin'),
     says: 'command not found (opencode): it is in no folder of PATH=/usr/bin:/bin',
@@ -89,6 +94,21 @@ const table = {
     says: 'git is too old (git 2.20.1): automaton needs 2.38 or newer',
     exit: 5,
   },
+  homeChanged: {
+    error: errors.homeChanged('my-home', 'config.md, README.md'),
+    says: 'update stopped (my-home): it would overwrite what you changed in config.md, README.md',
+    exit: 5,
+  },
+  homeDiverged: {
+    error: errors.homeDiverged('my-home', 'main'),
+    says: 'not a fast-forward (my-home): main has commits that its remote lacks, and the remote has others',
+    exit: 5,
+  },
+  homeTaken: {
+    error: errors.homeTaken('my-home', 'it holds letters'),
+    says: 'cannot become your HOME (my-home): it holds letters; it was left as it is',
+    exit: 2,
+  },
   inTick: {
     error: errors.inTick('approve'),
     says: 'refused inside a tick (automaton approve): a session cannot change its own loop',
@@ -113,6 +133,11 @@ const table = {
     error: errors.noCommits('my-project'),
     says: 'repository has no commit yet (my-project): there is nothing to branch from',
     exit: 5,
+  },
+  noGitUrl: {
+    error: errors.noGitUrl(),
+    says: 'no git URL (automaton install): without a repository of yours, what automaton changes in its own files could not be undone',
+    exit: 2,
   },
   noLoop: {
     error: errors.noLoop('nightly', 'this project has no loops'),

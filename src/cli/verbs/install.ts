@@ -1,0 +1,24 @@
+import type { Verb } from '../verb.ts'
+
+/** Bringing automaton to a machine, and taking it away. */
+export const installVerbs: readonly Verb[] = [
+  {
+    name: 'install',
+    group: 'Start',
+    help: 'put this program and your repository into HOME, or update them',
+    options: [
+      {
+        name: 'git-url',
+        value: 'URL',
+        help: 'your own repository, which HOME becomes a clone of; may be empty',
+      },
+    ],
+    strict: true,
+    waits: true,
+    async run(app, input) {
+      const { install } = await import('../../commands/install.ts')
+      const report = await install(app, { url: input.text('git-url') ?? (app.env.AUTOMATON_GIT_URL || null) })
+      return { report, text: async (page) => (await import('../text/install.ts')).installText(report, page) }
+    },
+  },
+]

@@ -1,0 +1,109 @@
+import type { App } from '../app.ts'
+import { readInstallRecord, writeInstallRecord } from '../store/install-record.ts'
+import { findProject, loopPlaces } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
+import { exec } from '../system/exec.ts'
+import { findRepository } from '../system/repository.ts'
+import { findAgents } from './look-around.ts'
+
+/** What became of the loop that every installation has. */
+export interface LoopInstall {
+  name: string
+  /** `deleted`: a person removed it, and it stays so. `missing`: it could not be made; a warning says why. */
+  state: 'made' | 'there' | 'deleted' | 'missing'
+  /** Whether this call scheduled it. */
+  scheduled: boolean
+}
+
+/** The loop that is on by default (decision D21). */
+export const defaultLoop = 'self-improvement'
+
+const intervalSeconds = 3600
+
+/**
+ * Makes the default loop and schedules it, each once in the life of a HOME: what a person deleted or unscheduled later
+ * stays so. By the installed program, so that the unit names it. Never throws for what the two commands refuse: the
+ * program works without the loop.
+ */
+export async function provideLoop(
+  app: App,
+  o: { home: string; program: string },
+): Promise<LoopInstall & { warnings: string[] }> {
+  const { home, program } = o
+  const gitDir = findRepository(home)?.commonDir ?? home
+  const record = readInstallRecord(gitDir)
+  const done = record.loops[defaultLoop] ?? { made: false, scheduled: false }
+  const note = (change: Partial<typeof done>) => {
+    Object.assign(done, change)
+    writeInstallRecord(gitDir, { ...record, loops: { ...record.loops, [defaultLoop]: done } })
+  }
+  const project = findProject({ cwd: home, home, flag: home })
+  const isThere = () => listLoops(project).includes(defaultLoop)
+  const report = { name: defaultLoop, scheduled: false }
+  const before = isThere()
+  if (!before && done.made) return { ...report, state: 'deleted', warnings: [] }
+  const call = (...args: string[]) => callInstalled(app, { home, program, args })
+  if (!before) {
+    const problem = await call(
+      'create-loop',
+      defaultLoop,
+      '--from-template',
+      defaultLoop,
+      ...(await agent(app)),
+    )
+    if (problem !== null || !isThere())
+      return { ...report, state: 'missing', warnings: [problem ?? 'no loop'] }
+  }
+  if (!done.made) note({ made: true })
+  const state = before ? 'there' : 'made'
+  if (done.scheduled) return { ...report, state, warnings: [] }
+  const problem = await call('install-schedule', defaultLoop, '--interval', String(intervalSeconds))
+  if (problem !== null)
+    return { ...report, state, warnings: [`${problem} (${loopPlaces(project, defaultLoop).dir})`] }
+  note({ scheduled: true })
+  return { ...report, state, scheduled: true, warnings: [] }
+}
+
+/** After an uninstall the next installation schedules the loop again. */
+export function forgetSchedule(home: string): void {
+  const gitDir = findRepository(home)?.commonDir
+  if (gitDir === undefined) return
+  const record = readInstallRecord(gitDir)
+  const loop = record.loops[defaultLoop]
+  if (!loop?.scheduled) return
+  writeInstallRecord(gitDir, {
+    ...record,
+    loops: { ...record.loops, [defaultLoop]: { ...loop, scheduled: false } },
+  })
+}
+
+/** The first agent that is there; with none the template's stays, and the loop's ticks are refused until it is installed. */
+async function agent(app: App): Promise<string[]> {
+  const [found] = findAgents(await app.host(), app.env.PATH ?? '').supported
+  return found ? ['--harness', found.name] : []
+}
+
+/** Runs a command of the installed program on HOME; null when it worked, else what it said. */
+async function callInstalled(
+  app: App,
+  o: { home: string; program: string; args: string[] },
+): Promise<string | null> {
+  const env = Object.fromEntries(
+    Object.entries(app.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+  const result = await exec({
+    argv: [o.program, ...o.args, '--project', o.home],
+    cwd: o.home,
+    env: { ...env, AUTOMATON_HOME: o.home },
+    timeoutMs: 60_000,
+    signal: app.signal,
+  })
+  app.signal.throwIfAborted()
+  if (result.exitCode === 0) return null
+  const said = result.stderr
+    .trim()
+    .split('\n')
+    .slice(-2)
+    .map((line) => line.trim().replace(/^automaton: /, ''))
+  return said.join('; ') || `${o.args[0]} ended with ${result.exitCode ?? result.signal}`
+}

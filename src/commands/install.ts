@@ -1,0 +1,126 @@
+import { lstatSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { App } from '../app.ts'
+import { errors } from '../errors.ts'
+import { codeOf, ensureFolder } from '../store/atomic.ts'
+import { acquire } from '../store/lock.ts'
+import { requireGit } from '../system/git.ts'
+import { absoluteUrl, type Reach } from '../system/remote.ts'
+import { cloneHome, finishClone, type HomeReport, isCloned, stageName, updateHome } from './install-home.ts'
+import { type LoopInstall, provideLoop } from './install-loop.ts'
+import { installProgram, type ProgramReport } from './install-program.ts'
+
+/** What an installation did. */
+export interface InstallReport {
+  home: string
+  repository: HomeReport
+  program: ProgramReport
+  loop: LoopInstall
+  /** What did not work, and what to do about it; the rest stands. */
+  warnings: string[]
+  /** What to type next, in order. */
+  next: string[]
+}
+
+/**
+ * Installs automaton, or updates it: the person's repository in HOME, this program in `HOME/bin`, and the loop
+ * `self-improvement`. Each step is whole or not at all, so that a call that was cut short is ended by the next one.
+ * Throws `no_git_url`, `home_taken`, `clone_failed`, `home_changed` and `home_diverged` before the program is touched.
+ */
+export async function install(app: App, o: { url: string | null }): Promise<InstallReport> {
+  requireProgram(app)
+  requireGit()
+  const home = realHome(app.home)
+  const url = o.url ? absoluteUrl(o.url, app.cwd) : null
+  const exists = lstatSync(join(home, '.git'), { throwIfNoEntry: false }) !== undefined
+  if (!exists) checkFree(home)
+  if (!exists && url === null && !isCloned(home)) throw errors.noGitUrl()
+  const made = lstatSync(home, { throwIfNoEntry: false }) === undefined
+  const stage = join(home, stageName)
+  ensureFolder(stage)
+  const lock = await acquire(join(stage, 'lock'), { waitMs: 0, folder: false })
+  if (lock.busy) throw errors.busy('install', lock.holder)
+  using _held = lock
+  try {
+    const reach = { env: app.env, interactive: app.terminal.interactive, signal: app.signal }
+    const repository = await bringRepository(app, { home, url, exists, reach })
+    const program = installProgram({ home, self: app.self[0] ?? '', version: app.version })
+    app.signal.throwIfAborted()
+    const { warnings, ...loop } = await provideLoop(app, { home, program: program.file })
+    rmSync(stage, { recursive: true, force: true })
+    return {
+      ...{ home, repository, program, loop, warnings },
+      next: nextSteps(app, { home, repository, program }),
+    }
+  } catch (error) {
+    // A clone that is whole is kept: the next call goes on from there.
+    if (!isCloned(home)) rmSync(stage, { recursive: true, force: true })
+    if (made) removeIfEmpty(home)
+    throw error
+  }
+}
+
+/** Only the built program can be copied. */
+function requireProgram({ self }: App): void {
+  if (self.length === 1) return
+  throw errors.usage('cannot install (automaton from source)', 'there is no program to copy', 'npm run build')
+}
+
+async function bringRepository(
+  app: App,
+  o: { home: string; url: string | null; exists: boolean; reach: Reach },
+): Promise<HomeReport> {
+  if (o.exists) return updateHome({ home: o.home, url: o.url, reach: o.reach })
+  if (isCloned(o.home)) return finishClone(o.home)
+  if (o.url === null) throw errors.noGitUrl()
+  return cloneHome({ home: o.home, url: o.url, at: app.clock.iso(), reach: o.reach })
+}
+
+/** What a HOME may hold before it is a repository: what people and commands put there (contract, section 1). */
+const homeNames: ReadonlySet<string> = new Set([
+  ...['.automaton', 'bin', 'config.md', 'design', 'models.json', 'plugins', 'prompts', 'tasks', 'templates'],
+  ...[stageName, 'lost+found'],
+])
+
+/** A folder that holds anything else is no HOME: somebody mistyped its name. */
+function checkFree(home: string): void {
+  const stat = lstatSync(home, { throwIfNoEntry: false })
+  if (!stat) return
+  if (!stat.isDirectory()) throw errors.homeTaken(home, 'it is no folder')
+  const [foreign] = readdirSync(home).filter((name) => !homeNames.has(name))
+  if (foreign !== undefined && !isCloned(home)) throw errors.homeTaken(home, `it holds ${foreign}`)
+}
+
+function nextSteps(
+  { env, home: named }: App,
+  { home, repository, program }: Pick<InstallReport, 'home' | 'repository' | 'program'>,
+): string[] {
+  const onPath = (env.PATH ?? '').split(':').some((folder) => join(folder, 'automaton') === program.file)
+  const isDefault = env.AUTOMATON_HOME === undefined || named === join(env.HOME ?? '', '.automaton')
+  return [
+    ...(repository.unpushed ? [`git -C ${quoted(home)} push -u origin ${repository.branch}`] : []),
+    ...(isDefault ? [] : [`export AUTOMATON_HOME=${quoted(home)}`]),
+    ...(onPath ? [] : [`export PATH=${quoted(join(home, 'bin'))}:"$PATH"`]),
+    'cd YOUR-REPOSITORY && automaton init',
+  ]
+}
+
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function realHome(home: string): string {
+  try {
+    return realpathSync(home)
+  } catch {
+    return home
+  }
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error
+  }
+}
