@@ -3,9 +3,10 @@ import { dirname } from 'node:path'
 import * as v from 'valibot'
 import type { Phase } from '../api/work.ts'
 import { errors } from '../errors.ts'
+import { isPassing } from '../system/passing.ts'
 import type { ProcessIdentity } from '../system/process.ts'
 import type { RepositoryRecord } from '../system/tripwire.ts'
-import { codeOf, plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
+import { plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
 import type { LoopPlaces } from './layout.ts'
 import { firstIssue, RunRecordSchema } from './schema.ts'
 
@@ -64,12 +65,6 @@ export function clearRun(places: LoopPlaces): void {
   } catch (error) {
     throw errors.writeFailed(places.run, plainReason(error), error)
   }
-}
-
-/** A fault of the machine says nothing of what the file holds. */
-function isPassing(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : null
-  return ['EIO', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(codeOf(error) ?? codeOf(cause) ?? '')
 }
 
 const runLimit = 1 << 24

@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
 import { pathBytes } from './names.ts'
+import { isPassing } from './passing.ts'
 
 /** What git cannot see or must not touch; names from the worktree's root, one character a byte. */
 export interface Holes {
@@ -45,8 +46,8 @@ export function openUp(worktree: string, skip: readonly string[]): Holes {
         }
       }
     } catch (error) {
-      // Without its root nothing is known of a worktree; a closed entry stands for something below it.
-      if (folder === '') throw error
+      // Without its root nothing is known of a worktree; a closed entry stands for something below it, shut by somebody.
+      if (folder === '' || isPassing(error)) throw error
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') holes.closed.push(folder)
     }
   }

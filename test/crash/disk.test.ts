@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { binary, callEnv } from '../helpers/cli.ts'
 import { readChain } from '../helpers/invariants.ts'
 import { must } from '../helpers/project.ts'
+import { makeLab } from './lab.ts'
 import { type CheapLoop, cheapLoop } from './loops.ts'
 import { needs } from './needs.ts'
 
@@ -134,6 +135,21 @@ for (const [name, damage, code, why] of damages) {
     expect((await must(p.tick('--json'))).json()).toMatchObject({ outcome: 'worked', tick: 2 })
   }, 30_000)
 }
+
+needs('strace')(
+  'a disk that fails while a folder of the worktree is read is an error, and no folder that a session shut',
+  async () => {
+    using lab = await makeLab(1)
+    const folder = join(lab.project.worktree, 'src')
+    const failing = ['-P', folder, '-e', 'trace=openat', '-e', 'inject=openat:error=EIO']
+    const { code, output } = await lab.tick(['strace', '-qq', '-o', '/dev/null', ...failing])
+    expect(output).toContain('the disk reports an error')
+    expect(code).toBe(5)
+    expect(lab.project.state()).toMatchObject({ status: 'running', halt: null })
+    expect((await lab.tick()).output).toContain('"outcome":"worked"')
+  },
+  60_000,
+)
 
 test('a state of a newer automaton stays as it is', async () => {
   using loop = await cheapLoop('lone-agent')
