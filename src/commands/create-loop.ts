@@ -63,7 +63,8 @@ export async function createLoop(app: App, o: CreateLoopOptions): Promise<Create
   const host = await app.host()
   refuseUnknown(host, config)
   const state = freshState(name, app.clock.iso())
-  create(project, { config: text, state, by: 'human', data: { template: template.from } })
+  const { prompts } = template
+  create(project, { config: text, state, by: 'human', data: { template: template.from }, prompts })
   return {
     loop: name,
     file: places.config,

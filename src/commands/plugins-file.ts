@@ -2,7 +2,8 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
-import { findPlugins, isInWorktree, type PluginFile, pluginFolders } from '../plugin/files.ts'
+import { findPlugins, type PluginFile, pluginFolders } from '../plugin/files.ts'
+import { isInWorktree } from '../system/worktree-path.ts'
 
 /** The plugin that a person means: its file, its folder, or its file's name. Throws `bad_value` with the reason for what is none. */
 export function pluginNamed(app: App, typed: string): PluginFile {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
-import { basename, join, sep } from 'node:path'
+import { basename, join } from 'node:path'
+import { isInWorktree } from '../system/worktree-path.ts'
 
 /** A user's plugin as it lies on the disk. */
 export interface PluginFile {
@@ -40,14 +41,6 @@ export function pluginAt(path: string): PluginFile | null {
   }
   if (!stat?.isFile() || !source.test(name) || notPlugin.test(name)) return null
   return describe(path, name.replace(/\.[^.]+$/, ''))
-}
-
-/** True for a path inside some loop's worktree. */
-export function isInWorktree(path: string): boolean {
-  const parts = path.split(sep)
-  return parts.some(
-    (part, i) => part === '.automaton' && parts[i + 1] === 'loops' && parts[i + 3] === 'worktree',
-  )
 }
 
 function describe(file: string, stem: string): PluginFile {

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, isAbsolute } from 'node:path'
-import { isInWorktree } from './files.ts'
+import { isInWorktree } from '../system/worktree-path.ts'
 
 /** Modules that the binary serves. */
 const served = ['automaton', 'valibot', 'zx']

@@ -41,6 +41,8 @@ export interface NewLoop {
   state: LoopState
   by: string
   data?: Record<string, unknown>
+  /** Prompts of its own, by file name. */
+  prompts?: ReadonlyMap<string, string>
 }
 
 /**
@@ -57,6 +59,7 @@ export function createLoop(project: Project, loop: NewLoop): LoopState {
   try {
     mkdirSync(draft.dir, { mode: 0o700 })
     writeAtomic(draft.config, loop.config)
+    for (const [name, text] of loop.prompts ?? []) writeAtomic(join(draft.dir, name), text)
     const entry = {
       type: 'created',
       run: null,

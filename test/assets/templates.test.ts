@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { listTemplates, loadTemplate } from '../../src/assets/templates.ts'
 import { fillTemplate } from '../../src/config/template.ts'
@@ -45,6 +46,31 @@ describe('loadTemplate', () => {
     expect(() => loadTemplate({ name: './other', ...at })).toThrow(
       'template not found (./other): there is no ',
     )
+  })
+
+  test('prompts beside a template come with it; links, long files and what is no prompt stay', () => {
+    using dir = tempDir()
+    writeFiles(dir.path, {
+      'mine/loop.json': '{}',
+      'mine/implement.md': 'do it\n',
+      'mine/README.md': 'about\n',
+      'mine/long.md': 'x'.repeat((1 << 18) + 1),
+      'mine/script.sh': '#!/bin/sh\n',
+      'secret.txt': 'secret\n',
+    })
+    symlinkSync(join(dir.path, 'secret.txt'), join(dir.path, 'mine', 'link.md'))
+    const { prompts } = loadTemplate({ name: './mine', home: '/nowhere', cwd: dir.path })
+    expect([...prompts]).toEqual([['implement.md', 'do it\n']])
+  })
+
+  test("a folder in a loop's worktree is no template, by whatever name it goes", () => {
+    using dir = tempDir()
+    const worktree = '.automaton/loops/nightly/worktree'
+    writeFiles(dir.path, { [`${worktree}/mine/loop.json`]: '{}' })
+    symlinkSync(join(dir.path, worktree, 'mine'), join(dir.path, 'link'))
+    for (const name of [`./${worktree}/mine`, `${worktree}/mine/loop.json`, './link']) {
+      expect(() => loadTemplate({ name, home: '/nowhere', cwd: dir.path })).toThrow('template refused')
+    }
   })
 
   test('an unknown name lists what there is', () => {

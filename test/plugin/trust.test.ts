@@ -1,13 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  findPlugins,
-  isInWorktree,
-  type PluginFile,
-  pluginAt,
-  pluginFolders,
-} from '../../src/plugin/files.ts'
+import { findPlugins, type PluginFile, pluginAt, pluginFolders } from '../../src/plugin/files.ts'
 import { readWithImports } from '../../src/plugin/imports.ts'
 import {
   hashPlugin,
@@ -17,6 +11,7 @@ import {
   trustFile,
   trustText,
 } from '../../src/plugin/trust.ts'
+import { isInWorktree } from '../../src/system/worktree-path.ts'
 import { writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
 
