@@ -29,6 +29,21 @@ const variables = [
 ]
 
 /**
+ * Makes it ask automaton before each edit, so that one out of scope is refused before it happens. A hook that fails lets
+ * the edit pass; here every failure is a refusal, the missing program and the variable that is not set included.
+ */
+const settings = JSON.stringify({
+  hooks: {
+    PreToolUse: [
+      {
+        matcher: 'Edit|MultiEdit|Write|NotebookEdit',
+        hooks: [{ type: 'command', command: '"$AUTOMATON_BIN" hook-check claude || exit 2', timeout: 60 }],
+      },
+    ],
+  },
+})
+
+/**
  * Drives Claude Code (2.1). Edits are accepted in the worktree alone and every shell command is, which is what an
  * unattended session needs; the mode that asks for nothing at all refuses to run as root. `~/.claude.json` is left out
  * of what it writes: it does without. It remembers nothing: a session must not speak to the next one past its verdict.
@@ -43,10 +58,12 @@ export default definePlugin({
       remote: true,
       env: variables,
       writes: ['~/.claude'],
-      command: ({ model, prompt }) => ({
+      command: ({ model, prompt, cwd }) => ({
         argv: [
           ...['claude', '--print', '--output-format', 'stream-json', '--verbose'],
           ...['--permission-mode', 'acceptEdits', '--allowedTools=Bash'],
+          // Which shell would read the hook elsewhere was not tried; drift is noticed all the same.
+          ...(cwd.startsWith('/') ? ['--settings', settings] : []),
           ...(model === null ? [] : ['--model', model]),
         ],
         stdin: prompt,

@@ -8,6 +8,7 @@ import { must } from '../helpers/project.ts'
 const rejected = '{"pass": false, "score": 0.1, "reasons": ["not yet"], "next_hint": ""}'
 const brief = 'Greet the world.\n'
 
+/** Into the file in HOME goes what `automaton hook` prints; claude's adapter hands over the same by itself. */
 for (const [name, file] of [
   ['claude', '.claude/settings.json'],
   ['gemini', '.gemini/settings.json'],
@@ -23,10 +24,12 @@ for (const [name, file] of [
         const loop = { blast_radius: { sandbox: 'off', file_scope: ['src'] } }
         using p = await agentProject(agent, { server, brief, sandbox: 'off' })
         p.configure({ ...loop, roles: { orchestrate: { mode: 'rules' } } })
-        const settings = JSON.parse((await must(p.call(['hook', name]))).stdout)
-        const known = agent.files?.(server.url)[file]
-        mkdirSync(join(p.home, file, '..'), { recursive: true })
-        writeFileSync(join(p.home, file), JSON.stringify({ ...JSON.parse(known ?? '{}'), ...settings }))
+        if (name !== 'claude') {
+          const settings = JSON.parse((await must(p.call(['hook', name]))).stdout)
+          const known = agent.files?.(server.url)[file]
+          mkdirSync(join(p.home, file, '..'), { recursive: true })
+          writeFileSync(join(p.home, file), JSON.stringify({ ...JSON.parse(known ?? '{}'), ...settings }))
+        }
         const implement: Rule = {
           match: /^# Implement$/m,
           steps: [
@@ -49,7 +52,7 @@ for (const [name, file] of [
     )
 
     agent.tool.test(
-      'that cannot be run lets no edit through',
+      'that a person set up and that cannot be run lets no edit through',
       async () => {
         const rules: Rule[] = []
         await using server = modelServer(rules)

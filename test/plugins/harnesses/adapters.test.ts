@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { sessionRequest } from '../../contract/harness.ts'
+import { automaton } from '../../helpers/cli.ts'
 import { host, read } from './read.ts'
 
 const command = async (name: string, change: Parameters<typeof sessionRequest>[0] = {}) =>
@@ -84,6 +85,34 @@ const claudeResult = {
 }
 
 describe('claude', () => {
+  const settings = async (cwd = '/work') => {
+    const { argv } = await command('claude', { cwd })
+    return argv.includes('--settings') ? JSON.parse(argv[argv.indexOf('--settings') + 1] ?? '') : null
+  }
+
+  test('is told to ask automaton before each edit, as the settings that `hook claude` prints do', async () => {
+    const { hooks } = await settings()
+    const [own] = hooks.PreToolUse
+    const printed = await automaton(['hook', 'claude'], { cwd: '/' })
+    const [theirs] = JSON.parse(printed.stdout).hooks.PreToolUse
+    expect(own.matcher).toBe(theirs.matcher)
+    expect(own.hooks).toEqual([
+      { ...theirs.hooks[0], command: expect.stringContaining(' hook-check claude ') },
+    ])
+    expect(await settings('C:\\work')).toBeNull()
+  })
+
+  test.each<[what: string, env: Record<string, string>, code: number]>([
+    ['that says yes', { AUTOMATON_BIN: '/bin/true' }, 0],
+    ['that says no', { AUTOMATON_BIN: '/bin/false' }, 2],
+    ['that is missing', { AUTOMATON_BIN: '/nowhere/automaton' }, 2],
+    ['that nobody names', {}, 2],
+  ])('an automaton %s decides as it should', async (_, env, code) => {
+    const { hooks } = await settings()
+    const line = hooks.PreToolUse[0].hooks[0].command
+    expect(Bun.spawnSync(['sh', '-c', line], { env, stderr: 'ignore' }).exitCode).toBe(code)
+  })
+
   test('the sum by model is what the process cost; of two closing events the last one counts', async () => {
     const usage = { input_tokens: 1, output_tokens: 1 }
     const models = (outputTokens: number) => ({
