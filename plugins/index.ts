@@ -14,6 +14,8 @@ import commandNotifier from './notifiers/command.ts'
 import desktop from './notifiers/desktop.ts'
 import webhook from './notifiers/webhook.ts'
 import cron from './schedulers/cron.ts'
+import launchd from './schedulers/launchd.ts'
+import schtasks from './schedulers/schtasks.ts'
 import systemd from './schedulers/systemd.ts'
 import audit from './sources/audit.ts'
 import backlog from './sources/backlog.ts'
@@ -49,5 +51,7 @@ export const builtinPlugins: readonly Plugin[] = [
   desktop,
   webhook,
   cron,
+  launchd,
+  schtasks,
   systemd,
 ]

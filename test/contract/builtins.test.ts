@@ -70,6 +70,8 @@ describe('the built-in plugins', () => {
       'hooks:desktop',
       'hooks:webhook',
       'scheduler:cron',
+      'scheduler:launchd',
+      'scheduler:schtasks',
       'scheduler:systemd',
     ])
   })
