@@ -198,12 +198,10 @@ candidates() {
   if [ "$os-$arch" = darwin-x64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then arch=arm64; fi
   libc=''
   if [ "$os" = linux ] && is_musl; then libc=-musl; fi
-  if [ $arch = x64 ]; then
-    if has_avx2; then echo "$os-$arch$libc"; fi
-    echo "$os-$arch$libc-baseline"
-  else
-    echo "$os-$arch$libc"
-  fi
+  # What was built for newer processors may run all the same; `check_program` finds out.
+  if [ $arch = x64 ] && ! has_avx2; then echo "$os-$arch$libc-baseline"; fi
+  echo "$os-$arch$libc"
+  if [ $arch = x64 ]; then echo "$os-$arch$libc-baseline"; fi
 }
 
 is_musl() {

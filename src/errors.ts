@@ -263,6 +263,12 @@ export const errors = {
     refused('task_phase', `cannot ${verb} (${task}): the task is in ${phase}`, fix),
   transitionRefused: (task: string, rule: string, why: string, fix: string) =>
     refused('transition_refused', `transition refused (${task}): ${rule}: ${why}`, fix),
+  uninstallStopped: (loop: string, project: string, why: string) =>
+    environment(
+      'uninstall_stopped',
+      `uninstall stopped (${loop} in ${project}): its schedule is still there: ${why}`,
+      `automaton uninstall-schedule ${loop} --project '${project}', then automaton uninstall`,
+    ),
   unsafeEnvironment: (name: string) =>
     forbidden(
       'unsafe_environment',

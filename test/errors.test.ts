@@ -229,6 +229,11 @@ const table = {
     says: 'transition refused (fix-login): edge: implement does not lead to referee',
     exit: 3,
   },
+  uninstallStopped: {
+    error: errors.uninstallStopped('nightly', 'my-project', 'the crontab cannot be read'),
+    says: 'uninstall stopped (nightly in my-project): its schedule is still there: the crontab cannot be read',
+    exit: 5,
+  },
   unsafeEnvironment: {
     error: errors.unsafeEnvironment('LD_PRELOAD'),
     says: 'refused (LD_PRELOAD is set): it can load code into automaton',

@@ -2,8 +2,8 @@ import type { App } from '../app.ts'
 import { readInstallRecord, writeInstallRecord } from '../store/install-record.ts'
 import { findProject, loopPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
-import { exec } from '../system/exec.ts'
 import { findRepository } from '../system/repository.ts'
+import { callProgram } from './call-program.ts'
 import { findAgents } from './look-around.ts'
 
 /** What became of the loop that every installation has. */
@@ -42,7 +42,7 @@ export async function provideLoop(
   const report = { name: defaultLoop, scheduled: false }
   const before = isThere()
   if (!before && done.made) return { ...report, state: 'deleted', warnings: [] }
-  const call = (...args: string[]) => callInstalled(app, { home, program, args })
+  const call = (...args: string[]) => callProgram(app, { program, home, args: [...args, '--project', home] })
   if (!before) {
     const problem = await call(
       'create-loop',
@@ -81,29 +81,4 @@ export function forgetSchedule(home: string): void {
 async function agent(app: App): Promise<string[]> {
   const [found] = findAgents(await app.host(), app.env.PATH ?? '').supported
   return found ? ['--harness', found.name] : []
-}
-
-/** Runs a command of the installed program on HOME; null when it worked, else what it said. */
-async function callInstalled(
-  app: App,
-  o: { home: string; program: string; args: string[] },
-): Promise<string | null> {
-  const env = Object.fromEntries(
-    Object.entries(app.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  )
-  const result = await exec({
-    argv: [o.program, ...o.args, '--project', o.home],
-    cwd: o.home,
-    env: { ...env, AUTOMATON_HOME: o.home },
-    timeoutMs: 60_000,
-    signal: app.signal,
-  })
-  app.signal.throwIfAborted()
-  if (result.exitCode === 0) return null
-  const said = result.stderr
-    .trim()
-    .split('\n')
-    .slice(-2)
-    .map((line) => line.trim().replace(/^automaton: /, ''))
-  return said.join('; ') || `${o.args[0]} ended with ${result.exitCode ?? result.signal}`
 }

@@ -31,8 +31,8 @@ function makeRelease(m: Machine, targets: string[], folder = join(m.dir, 'a rele
 }
 
 const all = [
-  ...['linux-x64', 'linux-x64-baseline', 'linux-x64-musl', 'linux-x64-musl-baseline', 'linux-arm64'],
-  ...['linux-arm64-musl', 'darwin-x64', 'darwin-x64-baseline', 'darwin-arm64'],
+  ...['linux-x64', 'linux-x64-baseline', 'linux-x64-musl', 'linux-arm64'],
+  ...['linux-arm64-musl', 'darwin-x64', 'darwin-arm64'],
 ]
 
 /** A machine of some kind, as the programs say that ask about it. */
@@ -54,12 +54,12 @@ test.each([
   [{ system: 'Linux', processor: 'x86_64' }, 'linux-x64'],
   [{ system: 'Linux', processor: 'x86_64', old: true }, 'linux-x64-baseline'],
   [{ system: 'Linux', processor: 'x86_64', musl: true }, 'linux-x64-musl'],
-  [{ system: 'Linux', processor: 'amd64', musl: true, old: true }, 'linux-x64-musl-baseline'],
+  [{ system: 'Linux', processor: 'amd64', musl: true, old: true }, 'linux-x64-musl'],
   [{ system: 'Linux', processor: 'aarch64' }, 'linux-arm64'],
   [{ system: 'Linux', processor: 'aarch64', musl: true }, 'linux-arm64-musl'],
   [{ system: 'Darwin', processor: 'arm64' }, 'darwin-arm64'],
   [{ system: 'Darwin', processor: 'x86_64' }, 'darwin-x64'],
-  [{ system: 'Darwin', processor: 'x86_64', old: true }, 'darwin-x64-baseline'],
+  [{ system: 'Darwin', processor: 'x86_64', old: true }, 'darwin-x64'],
 ])('%j gets %s', async (kind, target) => {
   using m = makeMachine()
   pretend(m, kind)

@@ -61,7 +61,7 @@ export function makeMachine(): Machine {
       const child = Bun.spawn([...(isRoot ? drop : []), ...argv], {
         cwd: user,
         env: {
-          PATH: `${programs}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+          PATH: `${programs}:/usr/bin:/bin`,
           HOME: user,
           LANG: 'C.UTF-8',
           TMPDIR: join(dir, 'tmp'),

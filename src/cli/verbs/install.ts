@@ -21,4 +21,20 @@ export const installVerbs: readonly Verb[] = [
       return { report, text: async (page) => (await import('../text/install.ts')).installText(report, page) }
     },
   },
+  {
+    name: 'uninstall',
+    group: 'Start',
+    help: 'take away all schedules and the program; your repository stays',
+    options: [{ name: 'yes', help: 'do not ask' }],
+    strict: true,
+    waits: true,
+    async run(app, input) {
+      const { uninstall } = await import('../../commands/uninstall.ts')
+      const report = await uninstall(app, { yes: input.on('yes') })
+      return {
+        report,
+        text: async (page) => (await import('../text/uninstall.ts')).uninstallText(report, page),
+      }
+    },
+  },
 ]
