@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { TaskState } from '../machine/task.ts'
 import { checkName, taskPlaces } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
 import { createTask as create, listTasks, withTasks } from '../store/tasks.ts'
 import { keptOf } from './phases.ts'
 
@@ -22,6 +23,8 @@ export interface CreateTaskOptions {
 export interface CreateTaskReport {
   created: boolean
   task: TaskState
+  /** What to type next. */
+  next: string
 }
 
 /** Makes a tracked task; an open one with the same fingerprint is that task. Throws `exists` and `usage`. */
@@ -50,7 +53,8 @@ export async function createTask(app: App, o: CreateTaskOptions): Promise<Create
       (task) =>
         o.fingerprint !== null && task.origin.fingerprint === o.fingerprint && task.phase !== 'complete',
     )
-    if (same) return { created: false, task: same }
+    const next = nextOf(listLoops(project), same ?? { task: name, phase })
+    if (same) return { created: false, task: same, next }
     if (existsSync(taskPlaces(project, name).dir)) {
       throw errors.exists('task', name, `automaton task ${name}, or choose another name`)
     }
@@ -65,6 +69,14 @@ export async function createTask(app: App, o: CreateTaskOptions): Promise<Create
       actor: 'human',
       at: app.clock.iso(),
     })
-    return { created: true, task }
+    return { created: true, task, next }
   })
+}
+
+/** A loop has to be there, and is named when it is the only one. */
+function nextOf(loops: readonly string[], { task, phase }: Pick<TaskState, 'task' | 'phase'>): string {
+  const [loop, another] = loops
+  if (phase === 'design' || phase === 'human_intervention') return `automaton approve --task ${task}`
+  if (loop === undefined) return 'automaton create-loop nightly --from-template backlog'
+  return another === undefined ? `automaton tick ${loop}` : 'automaton status'
 }

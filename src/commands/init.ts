@@ -89,6 +89,7 @@ function nextSteps(
   return [
     ...(found.unborn ? ['git add -A && git commit -m "first commit"'] : []),
     `automaton create-loop nightly --from-template backlog${options}`,
+    'echo "what you want, and how one sees that it is done" > brief.md',
     'automaton create-task first-task --brief brief.md',
     'automaton tick nightly',
   ]

@@ -106,7 +106,7 @@ describe('status and loop-list', () => {
     const call = await s.run('status')
     expect(call.code).toBe(0)
     expect(call.stdout).toContain('not JSON')
-    expect(call.stdout).toContain('loop.json cannot be read, so nothing ticks')
+    expect(call.stdout).toContain('nightly  running, but nothing ticks: loop.json cannot be read\n')
     expect(call.stdout).not.toMatch(/everything but|when you say so/)
     const { loops } = (await s.run('status', '--json')).json() as { loops: object[] }
     expect(loops[0]).toMatchObject({ containment: null, max_iterations: null })

@@ -39,6 +39,20 @@ describe('create-task', () => {
     expect(existsSync(taskPlaces(s.project, 'second').dir)).toBe(false)
   })
 
+  test('says what comes next: a loop, its tick, or an approval', async () => {
+    using s = scratch()
+    const next = async (task: string, ...options: string[]) => {
+      const args = ['create-task', task, '--brief', '-', ...options]
+      return (await s.call(args, { stdin: 'x\n' })).stdout.split('next  ')[1]?.trimEnd()
+    }
+    expect(await next('a')).toBe('automaton create-loop nightly --from-template backlog')
+    await s.run('create-loop', 'one', '--from-template', 'backlog')
+    expect(await next('b')).toBe('automaton tick one')
+    expect(await next('c', '--phase', 'design')).toBe('automaton approve --task c')
+    await s.run('create-loop', 'two', '--from-template', 'backlog')
+    expect(await next('d')).toBe('automaton status')
+  })
+
   test('refuses a missing brief, an empty one, a bad phase, a taken name', async () => {
     using s = scratch()
     await makeTask(s, 'taken')

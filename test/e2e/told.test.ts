@@ -41,6 +41,7 @@ describe('what a tick tells the person who started it', () => {
     expect(status.next).toEqual(['git merge automaton/nightly', 'automaton log nightly'])
     p.git('merge', '-q', 'automaton/nightly')
     expect(p.git('show', 'main:src/work.txt')).not.toBe('start')
+    expect((await p.call(['status', p.loop, '--json'])).json().next).toEqual(['automaton log nightly'])
   }, 20_000)
 
   test('a loop that goes on says so too, until its work is merged', async () => {
@@ -55,6 +56,18 @@ describe('what a tick tells the person who started it', () => {
     await must(p.tick())
     expect((await p.call(['status', p.loop, '--json'])).json().next).toEqual(['automaton tick nightly'])
   }, 20_000)
+
+  test('good work without its verdict line stays, and the next session is told which line it lacks', async () => {
+    const loop = { roles: { orchestrate: { mode: 'rules' } } }
+    const implement = 'echo x >> src/work.txt; echo ok > "$AUTOMATON_OUTPUT"'
+    using p = await makeProject({ loop, scenario: { implement } })
+    await must(p.tick())
+    const review = (await must(p.tick('--json'))).json()
+    expect(review).toMatchObject({ from: 'code_review', to: 'code_review', verdict: { pass: true } })
+    expect(p.state().next_hint).toContain(
+      'the artifact has no line of its own that says "Verdict: PASS" or "Verdict: CHANGES"',
+    )
+  })
 
   test('after a session that failed, which tick to look at', async () => {
     using p = await makeProject({ scenario: { implement: 'echo no credit >&2; exit 7' } })

@@ -34,6 +34,7 @@ export function demoText(
     '  cd YOUR-REPOSITORY',
     '  automaton init',
     '  automaton create-loop nightly --from-template backlog',
+    '  echo "what you want, and how one sees that it is done" > brief.md',
     '  automaton create-task my-task --brief brief.md',
     '  automaton tick nightly',
   ].join('\n')

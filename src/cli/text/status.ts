@@ -61,11 +61,13 @@ function heading(name: string, text: string, { width, colors }: Page): string[] 
   return [colors.bold(clip(name, width)), `  ${text}`]
 }
 
-function headline({ status, running, halt }: LoopPage, now: string, { colors }: Page): string {
+function headline({ status, running, halt, containment }: LoopPage, now: string, { colors }: Page): string {
   if (running)
     return colors.cyan(`tick ${running.tick}: ${running.step}, since ${relative(running.since, now)}`)
   if (halt) return colors.red(`halted: ${halt.reason}`)
   if (status === null) return colors.red('its state cannot be read')
+  if (status === 'running' && containment === null)
+    return colors.red('running, but nothing ticks: loop.json cannot be read')
   return status === 'running' ? colors.green('running, waiting for its next tick') : status
 }
 
@@ -131,7 +133,7 @@ function nextTick(
 }
 
 function limits({ containment }: LoopPage): string {
-  if (!containment) return 'unknown: loop.json cannot be read, so nothing ticks'
+  if (!containment) return 'unknown'
   const { tier, why, where, scope } = containment
   const may = `works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
   return tier === null ? may : `${tier}: ${may} (${why})`

@@ -8,12 +8,11 @@ import { clockTime } from './time.ts'
 
 /** The task that was made, or was there. */
 export function createTaskText(raw: CreateTaskReport, page: Page): string {
-  const { created, task } = safe(raw)
+  const { created, task, next } = safe(raw)
   const made = created
     ? `made task ${task.task}, in ${task.phase}`
     : `task ${task.task} is that task, in ${task.phase}`
-  const next = task.phase === 'design' ? [`automaton approve --task ${task.task}`] : ['automaton status']
-  return [...wrap(made, page.width), ...nextLines(next, page)].join('\n')
+  return [...wrap(made, page.width), ...nextLines([next], page)].join('\n')
 }
 
 /** One task, its brief and its history. */

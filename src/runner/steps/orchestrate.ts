@@ -1,6 +1,8 @@
 import type { ReadVerdict } from '../../api/verdict.ts'
+import type { Phase } from '../../api/work.ts'
 import { findIntent, type Intent, parseIntent } from '../../machine/intent.ts'
 import { countModels } from '../../machine/models.ts'
+import { verdictWays } from '../../machine/phase-table.ts'
 import { checkTransition, edgeByVerdict, readVerdictLine } from '../../machine/phases.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { caughtAt } from '../halt.ts'
@@ -57,9 +59,17 @@ function byRules(input: OrchestrateInput): Intent {
   const { graded, work, made, scene } = input
   if (!graded.verdict.pass) return { action: 'hold', reason: 'the verdict failed' }
   const to = edgeByVerdict({ phase: work.phase, artifact: made.artifact, kept: scene.kept })
-  if (!to) return { action: 'hold', reason: 'the artifact has no verdict line' }
+  if (!to) return { action: 'hold', reason: whyNowhere(work.phase, made.artifact) }
   if (to === 'human_intervention') return { action: 'escalate', reason: 'the artifact says BLOCKED' }
   return permitted(input, { action: 'transition', to, reason: 'the verdict passed' })
+}
+
+/** The next session reads it too, and has to know what to write. */
+function whyNowhere(phase: Phase, artifact: string): string {
+  const word = readVerdictLine(phase, artifact)
+  if (word !== null) return `the project keeps no phase that ${word} leads to`
+  const lines = Object.keys(verdictWays(phase) ?? {}).map((known) => `"Verdict: ${known}"`)
+  return `the artifact has no line of its own that says ${lines.join(' or ')}`
 }
 
 function intentOf(session: WatchedOutcome, scene: Scene): Intent {
