@@ -7,6 +7,10 @@ if (args.length === 1 && args[0] === '--version') {
   // Inside a sandbox that is being made: no guard applies to it, and it becomes the session's program.
   const { sandboxExec } = await import('./system/sandbox/enter.ts')
   sandboxExec(args.slice(1))
+} else if (args[0] === 'send-ctrl-c' && process.platform === 'win32') {
+  // A helper of the automaton that runs a session, for the one thing that needs a console of its own.
+  const { sendCtrlC } = await import('./system/windows/ask.ts')
+  process.exit(sendCtrlC(Number(args[1])))
 } else if (args[0] === 'plugin-process' && process.send) {
   // One user's plugin, for the automaton at the other end of the channel.
   const { runPluginProcess } = await import('./plugin/child.ts')

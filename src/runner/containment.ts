@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, realpathSync, rmSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { LoopConfig } from '../machine/config.ts'
 import { checkoutDir } from '../system/checkout.ts'
+import { removeTree } from '../system/remove.ts'
 import { policyFor } from '../system/sandbox/policy.ts'
 import { findSandbox, type SandboxChoice } from '../system/sandbox/tier.ts'
 import { type WrappedCommand, wrapCommand } from '../system/sandbox/wrap.ts'
@@ -54,7 +55,7 @@ export function contain(scene: Scene, site: Site, program: Contained): WrappedCo
 export function removeTemporary(run: string): void {
   const folder = realpathSync(tmpdir())
   for (const name of readdirSync(folder)) {
-    if (name.startsWith(temporaryPrefix(run))) rmSync(join(folder, name), { recursive: true, force: true })
+    if (name.startsWith(temporaryPrefix(run))) removeTree(join(folder, name))
   }
 }
 

@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Role, SessionUsage } from '../api/harness.ts'
 import { readBounded } from '../store/atomic.ts'
+import { removeTree } from '../system/remove.ts'
 import { runFolder } from '../system/snapshot.ts'
 
 const paperLimit = 4 << 20
@@ -25,7 +26,7 @@ export interface Harvest {
 /** Makes the folder anew, so that nothing planted there before the session is ever read. */
 export function preparePapers(cwd: string, role: Role): Papers {
   const folder = join(cwd, runFolder)
-  rmSync(folder, { recursive: true, force: true })
+  removeTree(folder)
   mkdirSync(folder, { mode: 0o700 })
   writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
   return {
@@ -48,7 +49,7 @@ export function takePapers(papers: Papers, role: Role, warnings: string[]): Harv
     intent: role === 'orchestrate' ? read(papers.intent) : null,
   }
   // Through a link on the way it would be somebody else's folder that goes.
-  if (isOwn) rmSync(papers.folder, { recursive: true, force: true })
+  if (isOwn) removeTree(papers.folder)
   return harvest
 }
 

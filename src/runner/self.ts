@@ -1,23 +1,40 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { writeAtomic } from '../store/atomic.ts'
+import { isWindows } from '../system/platform.ts'
 import type { Deps } from './deps.ts'
 
-/** A folder that holds this automaton under the name `automaton`, for the front of a session's PATH. */
-export function agentBin(deps: Deps): string {
-  const [program, ...rest] = deps.self
-  if (program === undefined) throw new Error('self is empty')
-  if (rest.length === 0 && basename(program) === 'automaton') return dirname(program)
-  const folder = join(deps.project.cache, 'bin')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, 'automaton')
-  const script = `#!/bin/sh\nexec ${[program, ...rest].map(quote).join(' ')} "$@"\n`
-  if (readOrNull(file) !== script) writeAtomic(file, script, 0o700)
-  return folder
+/** How a session finds this automaton. */
+export interface AgentBin {
+  /** Holds it under the name `automaton`; for the front of a session's PATH. */
+  folder: string
+  /** The file itself. */
+  program: string
 }
 
-function quote(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`
+/** Makes sure that this automaton can be called by its name. */
+export function agentBin(deps: Deps): AgentBin {
+  const [program, ...rest] = deps.self
+  if (program === undefined) throw new Error('self is empty')
+  const name = isWindows ? 'automaton.exe' : 'automaton'
+  if (rest.length === 0 && basename(program) === name) return { folder: dirname(program), program }
+  const folder = join(deps.project.cache, 'bin')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const file = join(folder, isWindows ? 'automaton.cmd' : 'automaton')
+  const script = isWindows ? commandScript(deps.self) : shellScript(deps.self)
+  if (readOrNull(file) !== script) writeAtomic(file, script, 0o700)
+  return { folder, program: file }
+}
+
+function shellScript(self: readonly string[]): string {
+  const quoted = self.map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  return `#!/bin/sh\nexec ${quoted.join(' ')} "$@"\n`
+}
+
+/** A path holds no quotation mark there, but may hold the sign that starts a variable. */
+function commandScript(self: readonly string[]): string {
+  const quoted = self.map((word) => `"${word.replaceAll('%', '%%')}"`)
+  return `@${quoted.join(' ')} %*\r\n`
 }
 
 function readOrNull(file: string): string | null {

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import type { Role, SessionErrorKind, SessionReport } from '../api/harness.ts'
 import { resolveModel } from '../machine/models.ts'
 import { costOf } from '../machine/prices.ts'
 import { writeAtomic } from '../store/atomic.ts'
 import { outputFile } from '../store/outputs.ts'
-import { sessionEnv } from '../system/environment.ts'
+import { putFirstOnPath, sessionEnv } from '../system/environment.ts'
 import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
 import { contain } from './containment.ts'
@@ -77,7 +76,7 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     allowed: [...harness.env, ...config.harness.env],
     extra: { ...command.env, ...tickEnv(spec, papers) },
   })
-  env.PATH = `${agentBin(deps)}:${env.PATH ?? ''}`
+  putFirstOnPath(env, agentBin(deps).folder)
 
   using contained = contain(scene, site, { argv: command.argv, env, writes: harness.writes })
   scene.warnings.push(...contained.notes)
@@ -127,7 +126,7 @@ function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<str
     AUTOMATON_COST_FILE: papers.cost,
     AUTOMATON_RUN_ID: scene.run,
     AUTOMATON_HOME: scene.deps.home,
-    AUTOMATON_BIN: join(agentBin(scene.deps), 'automaton'),
+    AUTOMATON_BIN: agentBin(scene.deps).program,
     ...(role === 'orchestrate' ? { AUTOMATON_INTENT: papers.intent } : {}),
   }
 }

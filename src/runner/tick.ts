@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadVerdict } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
@@ -15,6 +15,7 @@ import { readRun } from '../store/run.ts'
 import { readTask } from '../store/tasks.ts'
 import { requireSpace } from '../system/disk.ts'
 import { setUndumpable, subreaper } from '../system/native.ts'
+import { removeTree } from '../system/remove.ts'
 import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
@@ -78,7 +79,7 @@ function pauseAsAsked(places: LoopPlaces, state: LoopState | null, at: string): 
   if (state?.status !== 'running' || !existsSync(places.pauseRequest)) return state
   const entry = { type: 'pause', run: null, by: 'human', at, data: {} }
   const paused = commit(places, state, pauseLoop(state, at), entry)
-  rmSync(places.pauseRequest, { recursive: true, force: true })
+  removeTree(places.pauseRequest)
   return paused
 }
 

@@ -18,6 +18,7 @@ import {
 import { dirname, join } from 'node:path'
 import { errors } from '../errors.ts'
 import { randomHex } from '../system/digest.ts'
+import { patiently } from '../system/patience.ts'
 import { isWindows } from '../system/platform.ts'
 
 /**
@@ -42,7 +43,7 @@ export function writeAtomic(file: string, data: string | Uint8Array, mode = 0o60
 export function appendLine(file: string, line: string | Uint8Array): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | noFollow | noWait
   try {
-    const fd = openSync(file, flags, 0o600)
+    const fd = patiently(() => openSync(file, flags, 0o600))
     try {
       const stat = fstatSync(fd)
       if (!stat.isFile()) throw new Error(kindOf(stat))
@@ -101,7 +102,7 @@ export function readRange(fd: number, start: number, end: number): Buffer {
 export function openRegular(file: string): { fd: number; size: number } | null {
   let fd: number
   try {
-    fd = openSync(file, constants.O_RDONLY | noFollow | noWait)
+    fd = patiently(() => openSync(file, constants.O_RDONLY | noFollow | noWait))
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
     throw new Error(plainReason(error), { cause: error })
@@ -198,7 +199,7 @@ function replace(o: {
   const temporary = temporaryIn(o.folder)
   try {
     writeNew(temporary, o.data, o.mode)
-    renameOver(temporary, o.file)
+    patiently(() => renameSync(temporary, o.file))
     return true
   } catch (error) {
     const isSwept =
@@ -223,20 +224,6 @@ function writeNew(file: string, data: string | Uint8Array, mode: number): void {
 
 function writeAll(fd: number, data: Uint8Array): void {
   for (let done = 0; done < data.length; ) done += writeSync(fd, data, done, data.length - done)
-}
-
-function renameOver(from: string, to: string): void {
-  for (let left = 3; ; left--) {
-    try {
-      renameSync(from, to)
-      return
-    } catch (error) {
-      // On Windows a reader, or a virus scanner, that has the file open for a moment makes this fail.
-      const passing = isWindows && ['EACCES', 'EBUSY', 'EPERM'].includes(codeOf(error) ?? '')
-      if (!passing || left === 0) throw error
-      Bun.sleepSync(30)
-    }
-  }
 }
 
 function dropQuietly(file: string): void {

@@ -12,8 +12,9 @@ import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { errors } from '../errors.ts'
 import { type Clock, systemClock } from '../system/clock.ts'
-import { flock, openSole } from '../system/native.ts'
+import { flock } from '../system/native.ts'
 import { isWindows, ownPid } from '../system/platform.ts'
+import { openSole } from '../system/windows/sole.ts'
 import { codeOf, plainReason, readBounded } from './atomic.ts'
 
 /** A lock that is held until it is released, disposed of, or its process ends. Sessions do not inherit it. */

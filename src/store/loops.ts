@@ -1,8 +1,10 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors } from '../errors.ts'
 import { nearest } from '../machine/nearest.ts'
 import type { LoopState } from '../machine/state.ts'
+import { patiently } from '../system/patience.ts'
+import { removeTree } from '../system/remove.ts'
 import {
   codeOf,
   ensureFolder,
@@ -68,11 +70,11 @@ export function createLoop(project: Project, loop: NewLoop): LoopState {
       at: loop.state.created_at,
     }
     const state = commit(draft, loop.state, loop.state, entry)
-    renameSync(draft.dir, places.dir)
+    patiently(() => renameSync(draft.dir, places.dir))
     syncFolder(project.loops)
     return state
   } catch (error) {
-    rmSync(draft.dir, { recursive: true, force: true })
+    removeTree(draft.dir)
     const code = codeOf(error)
     if (code === 'ENOTEMPTY' || code === 'EEXIST' || code === 'ENOTDIR') throw taken()
     // Errors of the catalogue pass as they are: their code is not one of the system's.

@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { removeTree } from '../system/remove.ts'
 import { plainReason } from './atomic.ts'
 import type { LoopPlaces } from './layout.ts'
 
@@ -41,7 +42,7 @@ function removeOld(folder: string, retention: number): string[] {
   for (const { name, tick } of files) {
     if (tick >= newest - retention + 1) continue
     try {
-      rmSync(join(folder, name), { recursive: true })
+      removeTree(join(folder, name))
     } catch (error) {
       warnings.push(`cannot remove ${join(folder, name)}: ${plainReason(error)}`)
     }

@@ -1,10 +1,10 @@
-import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 import type { Phase } from '../api/work.ts'
 import { errors } from '../errors.ts'
 import { isPassing } from '../system/passing.ts'
 import type { ProcessIdentity } from '../system/process.ts'
+import { removeTree } from '../system/remove.ts'
 import type { RepositoryRecord } from '../system/tripwire.ts'
 import { plainReason, readBytes, syncFolder, writeAtomic } from './atomic.ts'
 import type { LoopPlaces } from './layout.ts'
@@ -60,7 +60,7 @@ export function writeRun(places: LoopPlaces, record: RunRecord): void {
 export function clearRun(places: LoopPlaces): void {
   try {
     // Recursive: a folder that somebody put here must not keep the loop from ever running again.
-    rmSync(places.run, { recursive: true, force: true })
+    removeTree(places.run)
     syncFolder(dirname(places.run))
   } catch (error) {
     throw errors.writeFailed(places.run, plainReason(error), error)

@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,6 +15,7 @@ import { gitBytes } from './git.ts'
 import { flock } from './native.ts'
 import { isWindows } from './platform.ts'
 import { privateGit, sweepPrivateGits } from './private.ts'
+import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
 
 /** A commit's files in a temporary folder; it goes with its scope. */
@@ -37,7 +37,7 @@ export async function checkoutBase(o: { repo: Repository; commit: string }): Pro
   const checkout = {
     path,
     [Symbol.dispose]() {
-      rmSync(dir, { recursive: true, force: true })
+      removeTree(dir)
       if (held !== null) closeSync(held)
     },
   }

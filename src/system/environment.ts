@@ -1,3 +1,6 @@
+import { delimiter } from 'node:path'
+import { isWindows } from './platform.ts'
+
 /** Variables that reach a session as they are (contract, section 8); prefixes end in `*`. */
 const passed = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_*', 'TERM', 'TMPDIR', 'TZ', 'XDG_*'],
@@ -59,6 +62,12 @@ export function sessionEnv(options: SessionEnvOptions): Record<string, string> {
     result[name] = value
   }
   return result
+}
+
+/** Has programs be looked for in this folder first. On Windows the variable may be called `Path`. */
+export function putFirstOnPath(env: Record<string, string>, folder: string): void {
+  const name = Object.keys(env).find((one) => isWindows && one.toUpperCase() === 'PATH') ?? 'PATH'
+  env[name] = `${folder}${delimiter}${env[name] ?? ''}`
 }
 
 /** The first variable that could have loaded code into automaton, or null. An empty value counts as unset. */

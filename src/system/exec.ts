@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { alarm, within } from './alarm.ts'
 import { type Launched, type LaunchOptions, launch } from './launch.ts'
 import { outputs } from './outputs.ts'
@@ -158,11 +157,6 @@ function firstOf(options: ExecOptions) {
 
 /** Ends the program and its tree. One that cannot be killed (it hangs in the kernel) is given up after some seconds. */
 async function stop({ child }: Launched, tree: Tree & { graceMs: number }): Promise<Killed> {
-  if (process.platform === 'win32') {
-    const taskkill = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'taskkill.exe')
-    Bun.spawnSync([taskkill, '/PID', String(child.pid), '/T', '/F'], { stdout: 'ignore', stderr: 'ignore' })
-    child.kill()
-  }
   const killed = await killTree(tree)
   await within(child.exited, 2000)
   child.unref()

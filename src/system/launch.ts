@@ -1,8 +1,10 @@
 import { closeSync, statSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { errors } from '../errors.ts'
+import { isWindows } from './platform.ts'
 import { openPipe } from './posix.ts'
 import { which } from './process.ts'
+import { ownJob } from './windows/job.ts'
 
 /** What to start. */
 export interface LaunchOptions {
@@ -37,6 +39,8 @@ export interface Output {
  */
 export function launch(options: LaunchOptions): Launched {
   const argv = [findProgram(options), ...options.argv.slice(1)]
+  // It is born into this process's job, so that nothing that it starts at once gets away.
+  if (isWindows) ownJob()
   const stdout = openOutput()
   const stderr = openOutput()
   try {
@@ -46,7 +50,8 @@ export function launch(options: LaunchOptions): Launched {
       stdin: inputOf(options),
       stdout: stdout.target,
       stderr: stderr.target,
-      detached: true,
+      // On Windows it would have no console at all, and each of its programs would open a window.
+      detached: !isWindows,
       windowsHide: true,
     })
     return { child, stdout: stdout.attach(child.stdout), stderr: stderr.attach(child.stderr) }

@@ -1,6 +1,7 @@
-import { dlopen, type Pointer, ptr, read } from 'bun:ffi'
+import { dlopen, type Pointer, read } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
-import { toNamespacedPath } from 'node:path'
+import { isWindows } from './platform.ts'
+import { ownJob } from './windows/job.ts'
 
 /** Takes the advisory lock of an open file (Linux, macOS). False when another open file holds it; throws when the file system has no locks. */
 export function flock(fd: number, exclusive: boolean, nonblocking: boolean): boolean {
@@ -15,8 +16,12 @@ export function flock(fd: number, exclusive: boolean, nonblocking: boolean): boo
   }
 }
 
-/** Makes this process the parent of its orphaned descendants (Linux). False where there is no such thing. */
+/**
+ * Makes this process the parent of its orphaned descendants (Linux), or the owner of a job that all of them are in and
+ * that ends with it (Windows). False where there is no such thing.
+ */
 export function subreaper(): boolean {
+  if (isWindows) return ownJob() !== null
   return control(setChildSubreaper, 1n)
 }
 
@@ -30,23 +35,6 @@ export function dieWithParent(): boolean {
   return control(setParentDeathSignal, 9n)
 }
 
-/** A file that nobody else can open while this is held (Windows). */
-export interface SoleHandle {
-  close(): void
-}
-
-/** Opens a file for this process alone, making it when missing (Windows). Null when another process has it open. */
-export function openSole(file: string): SoleHandle | null {
-  const { symbols } = kernel32()
-  const path = Buffer.from(`${toNamespacedPath(file)}\0`, 'utf16le')
-  const handle = symbols.CreateFileW(ptr(path), readWrite, 0, null, openAlways, normalFile, null)
-  if (handle !== invalidHandle) return { close: () => void symbols.CloseHandle(handle) }
-  const code = symbols.GetLastError()
-  // The runtime may have cleared the code before it is read; then the only usual cause is assumed.
-  if (code === sharingViolation || code === lockViolation || code === 0) return null
-  throw new Error(`CreateFileW failed with error ${code}`)
-}
-
 const lockShared = 1
 const lockExclusive = 2
 const lockNonblocking = 4
@@ -55,13 +43,6 @@ const wouldBlock = process.platform === 'linux' ? 11 : 35
 const setParentDeathSignal = 1
 const setDumpable = 4
 const setChildSubreaper = 36
-
-const readWrite = 0xc000_0000
-const openAlways = 4
-const normalFile = 0x80
-const invalidHandle = -1n
-const sharingViolation = 32
-const lockViolation = 33
 
 interface Unix {
   symbols: { flock(fd: number, operation: number): number }
@@ -115,22 +96,4 @@ function mappedLibc(): string {
   const path = maps.match(/\s(\/\S*\/(?:libc\.so\.6|libc-[\d.]+\.so|(?:ld|libc)[-.]musl-\w+\.so\.1))$/m)?.[1]
   if (path === undefined) throw new Error('no C library in /proc/self/maps')
   return path
-}
-
-type Kernel32 = ReturnType<typeof openKernel32>
-
-let loadedKernel32: Kernel32 | undefined
-
-function kernel32(): Kernel32 {
-  loadedKernel32 ??= openKernel32()
-  return loadedKernel32
-}
-
-function openKernel32() {
-  // Handles are 64-bit integers here: as pointers, the invalid handle (all ones) would not survive.
-  return dlopen('kernel32.dll', {
-    CreateFileW: { args: ['ptr', 'u32', 'u32', 'ptr', 'u32', 'u32', 'ptr'], returns: 'i64' },
-    CloseHandle: { args: ['i64'], returns: 'i32' },
-    GetLastError: { args: [], returns: 'u32' },
-  } as const)
 }

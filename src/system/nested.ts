@@ -1,7 +1,8 @@
-import { cpSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type GitPlace, gitBytes } from './git.ts'
 import { pathBytes, splitNames } from './names.ts'
+import { removeTree } from './remove.ts'
 import { findRepository } from './repository.ts'
 import { runFolder, snapshot } from './snapshot.ts'
 
@@ -69,10 +70,10 @@ function move(from: Buffer, to: Buffer): void {
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EXDEV') throw error
     const part = Buffer.concat([to, Buffer.from('.part')])
-    rmSync(part as unknown as string, { recursive: true, force: true })
+    removeTree(part)
     cpSync(from.toString(), part.toString(), { recursive: true, verbatimSymlinks: true })
     renameSync(part, to)
-    rmSync(from as unknown as string, { recursive: true, force: true })
+    removeTree(from)
   }
 }
 

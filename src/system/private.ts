@@ -9,7 +9,6 @@ import {
   openSync,
   readdirSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,6 +17,7 @@ import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
 import { flock } from './native.ts'
 import { isWindows } from './platform.ts'
+import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */
@@ -60,7 +60,7 @@ export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOpt
       ? { ...base, objects: store }
       : { ...base, objects: join(dir, 'objects'), alternates: [store], temporary: true },
     async [Symbol.asyncDispose]() {
-      rmSync(dir, { recursive: true, force: true })
+      removeTree(dir)
       release?.()
     },
   }
@@ -76,7 +76,7 @@ export function sweepPrivateGits(): void {
       continue
     const release = hold(dir)
     if (!release) continue
-    rmSync(dir, { recursive: true, force: true })
+    removeTree(dir)
     release()
   }
 }

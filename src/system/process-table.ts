@@ -1,22 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { windowsRow, windowsTable } from './windows/table.ts'
 
 /** One line of the process table. */
 export interface ProcessRow {
   pid: number
   parent: number
   group: number
-  /** On macOS the group, which is the session's for programs that start their own. */
+  /** On macOS the group, which is the session's for programs that start their own; on Windows the process itself. */
   session: number
-  /** When it started: clock ticks since boot on Linux, local text on macOS, 'unknown' on Windows. */
+  /** When it started: clock ticks since boot on Linux, local text on macOS, 100 ns steps since 1601 on Windows. */
   start: string
   /** Dead, and not yet collected by its parent. */
   zombie: boolean
 }
 
-/** Every process; empty on Windows. */
+/** Every process. */
 export function processTable(): ProcessRow[] {
   if (process.platform === 'linux') return linuxPids().flatMap((pid) => linuxRow(pid) ?? [])
-  if (process.platform === 'win32') return []
+  if (process.platform === 'win32') return windowsTable()
   return ps(['-A']).flatMap((line) => psRow(line) ?? [])
 }
 
@@ -60,6 +61,8 @@ let knownBoot: string | undefined
 function readBootId(): string {
   try {
     if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    // Start times are absolute there: one of them means the same process in every run of the machine.
+    if (process.platform === 'win32') return 'any'
     if (process.platform === 'darwin')
       return run(['/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid'])[0] ?? 'unknown'
   } catch {
@@ -120,13 +123,4 @@ function run(argv: string[]): string[] {
   // A start time is text: it must read the same whatever zone and language automaton was called with.
   const { stdout } = Bun.spawnSync(argv, { env: { LC_ALL: 'C', TZ: 'UTC' }, stderr: 'ignore' })
   return stdout.toString().split('\n').filter(Boolean)
-}
-
-function windowsRow(pid: number): ProcessRow | null {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return null
-  }
-  return { pid, parent: 0, group: pid, session: pid, start: 'unknown', zombie: false }
 }

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errors } from '../errors.ts'
 import { installIndex } from './checkout-index.ts'
@@ -7,6 +7,7 @@ import { gitBytes } from './git.ts'
 import { nameBytes, pathBytes } from './names.ts'
 import { dirtySubmodules, gitlink, moveAside } from './nested.ts'
 import { openUp } from './open-up.ts'
+import { removeTree } from './remove.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 import { isRealFolder, readLine, readSmall } from './small-file.ts'
 import { runFolder, snapshot } from './snapshot.ts'
@@ -83,7 +84,7 @@ export function repairGitFile(worktree: string, gitDir: string): void {
 export function tieTogether({ path, admin }: { path: string; admin: string }): void {
   if (isRealFolder(path)) repairGitFile(path, admin)
   const draft = join(admin, 'gitdir.automaton')
-  rmSync(draft, { recursive: true, force: true })
+  removeTree(draft)
   writeFileSync(draft, `${join(path, '.git')}\n`, { flag: 'wx' })
   renameSync(draft, join(admin, 'gitdir'))
 }
@@ -114,5 +115,5 @@ function removeWithFolders(worktree: string, name: string): void {
 
 /** Removes a file or a folder with everything in it; a link goes, what it points to stays. */
 function remove(path: string | Buffer): void {
-  rmSync(path as string, { recursive: true, force: true })
+  removeTree(path)
 }

@@ -1,5 +1,7 @@
+import { isWindows } from './platform.ts'
 import { reap } from './posix.ts'
 import { holdersOf, ownChildren, type ProcessRow, processRow, processTable } from './process-table.ts'
+import { killJob, mayBeInJob, registerInJob } from './windows/tree.ts'
 
 /** A program and whatever it started. */
 export interface Tree {
@@ -30,6 +32,7 @@ let epoch = 0
  * One that is not noted would be taken for an orphan. Dispose when it has ended.
  */
 export function registerProgram(pid: number): Disposable & { start: string } {
+  if (isWindows) return registerInJob(pid)
   const start = processRow(pid)?.start ?? 'unknown'
   if (running.size === 0) epoch = Number(start) || 0
   running.set(pid, start)
@@ -38,6 +41,7 @@ export function registerProgram(pid: number): Disposable & { start: string } {
 
 /** False when a program that has exited surely left nothing behind: a cheap look that saves most walks. */
 export function mayHaveLeft(tree: Tree): boolean {
+  if (isWindows) return mayBeInJob(tree)
   if (tree.runId !== null || (tree.leader && groupExists(tree.leader.group))) return true
   if (process.platform !== 'linux') return false
   const children = ownChildren()
@@ -68,9 +72,11 @@ export interface Killed {
 
 /**
  * Ends a tree: SIGTERM, `graceMs` of patience, then SIGKILL until none is left or 2 s are over. SIGTERM goes to the
- * leader's group alone while the leader lives, so that it can end in good order what it runs elsewhere.
+ * leader's group alone while the leader lives, so that it can end in good order what it runs elsewhere. Windows has
+ * Ctrl-C and a Job Object instead.
  */
 export async function killTree(tree: Tree & { graceMs: number }): Promise<Killed> {
+  if (isWindows) return killJob(tree)
   const seen = new Map<string, ProcessRow>()
   const find = () => {
     const rows = findTree({ ...tree, seen: [...(tree.seen ?? []), ...seen.values()] })

@@ -5,6 +5,7 @@ import { checkoutDir, checkoutPlace, clearRefLock, clearStaleLocks, headOf, read
 import { installIndex } from './checkout-index.ts'
 import { git, gitBytes, gitText, resolveCommit, together } from './git.ts'
 import { privateGit } from './private.ts'
+import { removeTree } from './remove.ts'
 import { quoteArgument, type Repository, readGitFile, repositoryPlace } from './repository.ts'
 import { putBack, repairGitFile } from './restore.ts'
 import { readLine } from './small-file.ts'
@@ -48,7 +49,7 @@ export async function ensureWorktree(options: WorktreeOptions): Promise<'created
     return 'reused'
   }
   if (!isEmpty) throw replaced(path, 'it is not a worktree of this repository')
-  if (known) rmSync(known, { recursive: true, force: true })
+  if (known) removeTree(known)
   rmSync(join(path, '.git'), { force: true })
   await create(options)
   await restoreWorktree({

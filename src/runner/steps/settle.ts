@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { ReadVerdict, Verdict } from '../../api/verdict.ts'
 import type { Phase } from '../../api/work.ts'
 import { budget, iterations, plateau } from '../../machine/brakes.ts'
@@ -11,6 +11,7 @@ import { writeAtomic } from '../../store/atomic.ts'
 import { commit } from '../../store/journal.ts'
 import { collectGarbage, outputFile } from '../../store/outputs.ts'
 import { readTask, withTasks, writeTask } from '../../store/tasks.ts'
+import { removeTree } from '../../system/remove.ts'
 import { quoteArgument } from '../../system/repository.ts'
 import { branchOf } from '../facts.ts'
 import { isTamper, makeHalt } from '../halt.ts'
@@ -62,7 +63,7 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     return { ...next, state }
   })
   outcome.remembered?.write(graded?.verdict.pass === true)
-  if (existsSync(places.pauseRequest)) rmSync(places.pauseRequest, { recursive: true, force: true })
+  if (existsSync(places.pauseRequest)) removeTree(places.pauseRequest)
   scene.warnings.push(...collectGarbage(places, config.outputs.retention))
   const { halt, status } = closing.state
   if (graded) {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, rmdirSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import { errors } from '../../errors.ts'
 import { which } from '../process.ts'
+import { removeTree } from '../remove.ts'
 import { bwrapArgs } from './bwrap.ts'
 import { type Entry, sandboxVerb } from './enter.ts'
 import { type Ground, groundOf, holesIn } from './ground.ts'
@@ -46,7 +47,7 @@ export function wrapCommand(request: WrapRequest): WrappedCommand {
     (path) => `the harness may not write ${path}: it is protected, or holds too much`,
   )
   const cleanup = () => {
-    quietly(() => rmSync(ground.tmp, { recursive: true, force: true }))
+    quietly(() => removeTree(ground.tmp))
     // Bubblewrap leaves the empty folders that it put in the place of missing ones.
     for (const mask of masks) quietly(() => rmdirSync(mask))
   }
@@ -99,7 +100,7 @@ function prepare(policy: SandboxPolicy): Ground {
   try {
     return groundOf(policy)
   } catch (error) {
-    quietly(() => rmSync(policy.tmp, { recursive: true, force: true }))
+    quietly(() => removeTree(policy.tmp))
     throw errors.cannotRun(
       'sandbox',
       `a folder of the harness cannot be made: ${reason(error)}`,

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Call, readCall } from './cli.ts'
+import { tempDir } from './temp.ts'
+
+const fixtures = join(import.meta.dir, '..', 'fixtures', 'windows')
+
+/** Windows as far as Wine plays it: a prefix of its own, the built `automaton.exe`, git for Windows and a fake agent. */
+export interface Wine extends AsyncDisposable {
+  /** A temporary folder. */
+  dir: string
+  /** The folder of `automaton.exe` and `agent.exe`. */
+  bin: string
+  /** A path as the programs in there name it. */
+  path(unix: string): string
+  /** Starts a Windows program. */
+  spawn(argv: string[], cwd: string): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  /** Runs `automaton.exe` to its end. */
+  automaton(args: string[], cwd: string): Promise<Call>
+  /** How many processes run whose command line holds this text. */
+  running(text: string): number
+}
+
+/** Makes a prefix and builds what runs in it. `TEST_WINDOWS_GIT` names the folder of `git.exe`. */
+export async function makeWine(): Promise<Wine> {
+  const temporary = tempDir('automaton-wine-')
+  const dir = temporary.path
+  const bin = join(dir, 'bin')
+  for (const folder of [bin, join(dir, 'home')]) mkdirSync(folder)
+  const path = (unix: string) => `Z:${unix.replaceAll('/', '\\')}`
+  const env = {
+    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    HOME: join(dir, 'home'),
+    LANG: 'C.UTF-8',
+    WINEPREFIX: join(dir, 'prefix'),
+    WINEDEBUG: '-all',
+    // No dialogue that offers to fetch them, and no entries in the desktop's menus.
+    WINEDLLOVERRIDES: 'mscoree,mshtml,winemenubuilder.exe=',
+    WINEPATH: path(process.env.TEST_WINDOWS_GIT ?? ''),
+    AUTOMATON_HOME: path(join(dir, 'home', '.automaton')),
+  }
+  const run = (argv: string[]) => must(argv, env)
+  await Promise.all([
+    run(['wine', 'wineboot', '-i']).then(() => run(['wine', 'winecfg', '-v', 'win10'])),
+    build(bin),
+    compile(['-shared', '-o', join(bin, 'bcryptprimitives.dll'), 'bcryptprimitives.c', '-ladvapi32']),
+    compile(['-o', join(bin, 'agent.exe'), 'agent.c']),
+  ])
+  const wine: Wine = {
+    dir,
+    bin,
+    path,
+    spawn: (argv, cwd) =>
+      Bun.spawn(['wine', ...argv], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
+    automaton: (args, cwd) => readCall(wine.spawn([join(bin, 'automaton.exe'), ...args], cwd)),
+    running,
+    async [Symbol.asyncDispose]() {
+      await run(['/usr/lib/wine/wineserver', '-k'])
+      await run(['/usr/lib/wine/wineserver', '-w'])
+      temporary[Symbol.dispose]()
+    },
+  }
+  return wine
+}
+
+/** The binary of `TEST_AUTOMATON_EXE`, or one that is built now. */
+async function build(bin: string): Promise<void> {
+  const file = join(bin, 'automaton.exe')
+  const built = process.env.TEST_AUTOMATON_EXE
+  if (built) return must(['cp', built, file], {})
+  const root = join(import.meta.dir, '..', '..')
+  await must([process.execPath, join(root, 'build.ts'), file, 'bun-windows-x64'], process.env)
+}
+
+function compile(args: string[]): Promise<void> {
+  return must(['x86_64-w64-mingw32-gcc', '-O1', '-s', ...args], process.env, fixtures)
+}
+
+async function must(argv: string[], env: Record<string, string | undefined>, cwd = '/'): Promise<void> {
+  const child = Bun.spawn(argv, { cwd, env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const said = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`${argv.join(' ')}: exit ${child.exitCode}\n${said}`)
+}
+
+function running(text: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => {
+    const file = `/proc/${pid}/cmdline`
+    return existsSync(file) && readOrEmpty(file).includes(text)
+  }).length
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    // It ended between the two looks.
+    return ''
+  }
+}
