@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { BunPlugin } from 'bun'
 
 /**
- * Builds the one binary: `bun build.ts [outfile]`, by default `dist/automaton` for this platform.
+ * Builds the one binary: `bun build.ts [outfile [target]]`, by default `dist/automaton` for this platform. A target is one
+ * of Bun's, such as `bun-windows-x64`; another system's binary is built without the addon.
  *
  * The binary must start the same in every folder, so nothing is loaded from where it is started: no `.env`, no
  * `bunfig.toml`, no `tsconfig.json`, no `package.json`. Chunks and bytecode keep the start short: a verb loads
@@ -13,6 +14,8 @@ const root = import.meta.dir
 const outfile =
   Bun.argv[2] ?? join(root, 'dist', process.platform === 'win32' ? 'automaton.exe' : 'automaton')
 
+const target = Bun.argv[3] as Bun.Build.CompileTarget | undefined
+
 const built = await Bun.build({
   entrypoints: [join(root, 'src', 'main.ts')],
   target: 'bun',
@@ -21,9 +24,10 @@ const built = await Bun.build({
   bytecode: true,
   minify: { whitespace: true, syntax: true },
   define: { AUTOMATON_VERSION: JSON.stringify(versionOf(readFileSync(join(root, 'config.md'), 'utf8'))) },
-  plugins: [simpleGit(addonFile())],
+  plugins: [simpleGit(target === undefined ? addonFile() : null)],
   compile: {
     outfile,
+    ...(target === undefined ? {} : { target }),
     autoloadDotenv: false,
     autoloadBunfig: false,
     autoloadTsconfig: false,

@@ -9,7 +9,10 @@ export interface Signals {
   exit(): ExitCode | null
 }
 
-const watched = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** Windows knows Ctrl-C, Ctrl-Break and the end of the console; its SIGTERM ends a process without a word. */
+const watched = (
+  process.platform === 'win32' ? ['SIGINT', 'SIGBREAK', 'SIGHUP'] : ['SIGINT', 'SIGTERM', 'SIGHUP']
+) satisfies NodeJS.Signals[]
 
 /**
  * Watches for signals once a verb that waits asks for it. Any other verb dies of them at once, as programs do; that is
@@ -17,8 +20,8 @@ const watched = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  */
 export function watchSignals(): Signals {
   let controller: AbortController | undefined
-  let came: (typeof watched)[number] | null = null
-  const receive = (name: (typeof watched)[number]) => {
+  let came: NodeJS.Signals | null = null
+  const receive = (name: NodeJS.Signals) => {
     if (came) process.exit(128 + constants.signals[name])
     came = name
     controller?.abort(new DOMException(`interrupted by ${name}`, 'AbortError'))

@@ -56,11 +56,11 @@ function projectOrHint(app: App): Project | Finding {
 
 /** What sessions of this machine are locked in by, for loops that do not turn it off. */
 async function sandbox(app: App): Promise<Finding> {
-  const { findSandbox } = await import('../system/sandbox/tier.ts')
+  const { findSandbox, sandboxFix } = await import('../system/sandbox/tier.ts')
   const { tier, why } = await findSandbox({ path: app.env.PATH ?? '', mode: 'auto' })
   if (tier === 'T1') return { what: 'sandbox', level: 'good', detail: `T1: ${why}`, fix: '' }
   const detail = `T0: changes out of scope are noticed, not prevented (${why})`
-  return { what: 'sandbox', level: 'hint', detail, fix: 'install bubblewrap' }
+  return { what: 'sandbox', level: 'hint', detail, fix: sandboxFix }
 }
 
 type Looked = { repository: Repository | null } | { problem: AutomatonError }

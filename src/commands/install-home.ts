@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { skeleton } from '../assets/skeleton.ts'
 import { errors } from '../errors.ts'
@@ -16,6 +16,7 @@ import {
   sameUrl,
   upstreamOf,
 } from '../system/remote.ts'
+import { removeTree } from '../system/remove.ts'
 import { findRepository, type Repository, repositoryPlace } from '../system/repository.ts'
 import { isRealFolder, readSmall } from '../system/small-file.ts'
 import { currentBranch } from './base-branch.ts'
@@ -51,7 +52,7 @@ export async function cloneHome(o: {
 }): Promise<HomeReport> {
   const stage = join(o.home, stageName)
   const clone = join(stage, 'clone')
-  rmSync(clone, { recursive: true, force: true })
+  removeTree(clone)
   await cloneInto(o.url, clone, o.reach)
   const repo = repositoryIn(clone)
   const commit = await resolveCommit(repo, 'HEAD')

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, rmdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
@@ -6,6 +6,7 @@ import { codeOf, ensureFolder } from '../store/atomic.ts'
 import { acquire } from '../store/lock.ts'
 import { requireGit } from '../system/git.ts'
 import { absoluteUrl, type Reach } from '../system/remote.ts'
+import { removeTree } from '../system/remove.ts'
 import { cloneHome, finishClone, type HomeReport, isCloned, stageName, updateHome } from './install-home.ts'
 import { type LoopInstall, provideLoop } from './install-loop.ts'
 import { installProgram, type ProgramReport } from './install-program.ts'
@@ -47,14 +48,14 @@ export async function install(app: App, o: { url: string | null }): Promise<Inst
     const program = installProgram({ home, self: app.self[0] ?? '', version: app.version })
     app.signal.throwIfAborted()
     const { warnings, ...loop } = await provideLoop(app, { home, program: program.file })
-    rmSync(stage, { recursive: true, force: true })
+    removeTree(stage)
     return {
       ...{ home, repository, program, loop, warnings },
       next: nextSteps(app, { home, repository, program }),
     }
   } catch (error) {
     // A clone that is whole is kept: the next call goes on from there.
-    if (!isCloned(home)) rmSync(stage, { recursive: true, force: true })
+    if (!isCloned(home)) removeTree(stage)
     if (made) removeIfEmpty(home)
     throw error
   }

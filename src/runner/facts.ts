@@ -175,9 +175,10 @@ export async function refusalOf({ places, deps, setting }: GateInput): Promise<R
 async function sandboxRefusal(config: LoopConfig, deps: Deps): Promise<Refusal | null> {
   if (config.blast_radius.sandbox !== 'required') return null
   const { sandboxOf } = await import('./containment.ts')
+  const { sandboxFix } = await import('../system/sandbox/tier.ts')
   const { tier, why } = await sandboxOf(config, deps)
   if (tier !== 'T0') return null
-  const fix = 'install bubblewrap, or set blast_radius.sandbox to "auto" in loop.json'
+  const fix = `${sandboxFix}, or set blast_radius.sandbox to "auto" in loop.json`
   return { kind: 'sandbox', why, fix }
 }
 

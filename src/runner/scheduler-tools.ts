@@ -7,6 +7,7 @@ import { ensureFolder, plainReason, readBytes, writeAtomic } from '../store/atom
 import { sessionEnv } from '../system/environment.ts'
 import { exec } from '../system/exec.ts'
 import { isWindows, userNumber } from '../system/platform.ts'
+import { removeTree } from '../system/remove.ts'
 import type { Deps } from './deps.ts'
 
 /** What a scheduler plugin is called with. */
@@ -92,7 +93,7 @@ function inputFile(data: string | Uint8Array): { path: string } & Disposable {
   const folder = mkdtempSync(join(tmpdir(), 'automaton-input-'))
   const path = join(folder, 'input')
   writeFileSync(path, data, { mode: 0o600 })
-  return { path, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) }
+  return { path, [Symbol.dispose]: () => removeTree(folder) }
 }
 
 function toolEnv(env: Deps['env'], more: Readonly<Record<string, string>>): Record<string, string> {

@@ -142,10 +142,15 @@ function outsideWorktree(cwd: string, home: string): string | null {
   for (let i = 1; i + 3 < parts.length; i++) {
     const [automaton, loops, loop = '', worktree] = parts.slice(i, i + 4)
     if (automaton !== '.automaton' || loops !== 'loops' || worktree !== 'worktree' || !isName(loop)) continue
-    const root = parts.slice(0, i).join(sep) || sep
+    const root = rootOf(parts.slice(0, i))
     if (real(join(root, '.automaton')) !== home) return root
   }
   return null
+}
+
+/** A folder from its names. At the top stands nothing, or a drive, which without its slash would mean another folder. */
+function rootOf(parts: string[]): string {
+  return parts.length > 1 ? parts.join(sep) : `${parts[0] ?? ''}${sep}`
 }
 
 /** The nearest folder that is HOME, has `.automaton` or is a repository's toplevel; null when there is none. */

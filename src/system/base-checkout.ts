@@ -1,21 +1,8 @@
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gitBytes } from './git.ts'
-import { flock } from './native.ts'
-import { isWindows } from './platform.ts'
-import { privateGit, sweepPrivateGits } from './private.ts'
-import { removeTree } from './remove.ts'
+import { hold, privateGit, removeHeld, sweepPrivateGits } from './private.ts'
 import type { Repository } from './repository.ts'
 
 /** A commit's files in a temporary folder; it goes with its scope. */
@@ -31,14 +18,12 @@ export interface BaseCheckout extends Disposable {
 export async function checkoutBase(o: { repo: Repository; commit: string }): Promise<BaseCheckout> {
   sweepPrivateGits()
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'automaton-git-base-')))
-  const held = isWindows ? null : openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY)
-  if (held !== null) flock(held, true, true)
+  const release = hold(dir)
   const path = join(dir, 'base')
   const checkout = {
     path,
     [Symbol.dispose]() {
-      removeTree(dir)
-      if (held !== null) closeSync(held)
+      removeHeld(dir, release)
     },
   }
   try {

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors } from '../errors.ts'
 import { checkoutDir, readNames } from './checkout.ts'
+import { patiently } from './patience.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 
 /** Copies a checkout's index into a private git folder, to be read there. Null when there is none. */
@@ -21,5 +22,5 @@ export function installIndex(o: { gitDir: string; index: string }): void {
   const lock = join(o.gitDir, 'index.lock')
   if (existsSync(lock)) throw errors.gitLocked(lock, `rm ${quoteArgument(lock)}`)
   copyFileSync(o.index, lock)
-  renameSync(lock, join(o.gitDir, 'index'))
+  patiently(() => renameSync(lock, join(o.gitDir, 'index')))
 }

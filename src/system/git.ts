@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { delimiter, isAbsolute } from 'node:path'
+import { delimiter, isAbsolute, join } from 'node:path'
 import { errors } from '../errors.ts'
+import { isWindows } from './platform.ts'
 import { which } from './process.ts'
 import { quoteArgument, type Repository, repositoryPlace } from './repository.ts'
 
@@ -60,6 +61,7 @@ export async function git(where: GitPlace, args: string[], options: GitOptions =
     stderr: 'pipe',
     timeout: options.timeoutMs ?? defaultTimeoutMs,
     killSignal: 'SIGKILL',
+    windowsHide: true,
   })
   const limit = options.maxBytes ?? defaultMaxBytes
   const [out, err] = await Promise.all([
@@ -103,7 +105,7 @@ export function gitNow(where: GitPlace, args: string[]): string | null {
 /** A short call that nothing else is done beside takes half as long this way. */
 function runNow(where: GitPlace, args: string[]): GitResult {
   const { argv, cwd, env } = prepare(where, args, {})
-  const run = Bun.spawnSync(argv, { cwd, env, stdin: 'ignore', timeout: defaultTimeoutMs })
+  const run = Bun.spawnSync(argv, { cwd, env, stdin: 'ignore', timeout: defaultTimeoutMs, windowsHide: true })
   return { code: run.exitCode, stdout: run.stdout, stderr: run.stderr.toString('utf8') }
 }
 
@@ -132,6 +134,7 @@ export function requireGit(): string {
     cwd: '/',
     env: closedEnvironment(),
     stdin: 'ignore',
+    windowsHide: true,
   })
   const found = /(\d+)\.(\d+)[.\d]*/.exec(run.stdout.toString())
   const text = found?.[0] ?? 'unknown'
@@ -167,11 +170,11 @@ function prepare(where: GitPlace, args: string[], options: GitOptions) {
   }
   if (options.commitAt) Object.assign(env, identity(options.commitAt))
   const fsync = where.temporary ? 'core.fsync=none' : 'core.fsync=committed,reference'
-  return { argv: [gitProgram(), '--no-pager', ...closedConfig, '-c', fsync, ...args], cwd, env }
+  const hooks = `core.hooksPath=${noFolder()}`
+  return { argv: [gitProgram(), '--no-pager', ...closedConfig, '-c', hooks, '-c', fsync, ...args], cwd, env }
 }
 
 const closedConfig = [
-  'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.untrackedCache=false',
   'core.attributesFile=/dev/null',
@@ -192,13 +195,15 @@ const closedConfig = [
   'log.showSignature=false',
   'gc.auto=0',
   'maintenance.auto=false',
+  // Without it git stops at 260 characters of a path.
+  ...(isWindows ? ['core.longPaths=true'] : []),
 ].flatMap((setting) => ['-c', setting])
 
 function closedEnvironment(): Record<string, string> {
   const system = process.env.SystemRoot
   return {
     PATH: searchPath(),
-    HOME: '/nonexistent',
+    HOME: isWindows ? noFolder() : '/nonexistent',
     LANG: 'C.UTF-8',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -209,13 +214,25 @@ function closedEnvironment(): Record<string, string> {
     GIT_ALLOW_PROTOCOL: '',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
-    GIT_ASKPASS: '/bin/false',
-    SSH_ASKPASS: '/bin/false',
+    GIT_ASKPASS: noProgram(),
+    SSH_ASKPASS: noProgram(),
     GIT_EDITOR: 'false',
     GIT_PAGER: 'cat',
     GIT_LITERAL_PATHSPECS: '1',
     ...(system ? { SystemRoot: system } : {}),
   }
+}
+
+/**
+ * A place that holds no files, and that nobody can put any in. On Windows git opens `/dev/null` as the null device, but
+ * takes what is below it for a folder at the drive's root, where any user may make one: git's own program is no folder.
+ */
+function noFolder(): string {
+  return isWindows ? gitProgram() : '/dev/null'
+}
+
+function noProgram(): string {
+  return isWindows ? join(gitProgram(), 'none') : '/bin/false'
 }
 
 /** Commits by automaton carry its own name, so that nobody takes them for a person's. */
@@ -237,7 +254,7 @@ let found: { path: string; program: string } | undefined
 function gitProgram(): string {
   const path = searchPath()
   if (found?.path === path) return found.program
-  const program = which('git', path)
+  const program = which(isWindows ? 'git.exe' : 'git', path)
   if (!program) throw errors.gitMissing()
   found = { path, program }
   return program
@@ -249,7 +266,7 @@ function searchPath(): string {
 
 /** The variable holds a list, so that a path with the separator or a quote in it must be written in C's way. */
 function quoteAlternate(path: string): string {
-  if (!/[":;\n\\]/.test(path) || process.platform === 'win32') return path
+  if (!/[":;\n\\]/.test(path) || isWindows) return path
   return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`
 }
 

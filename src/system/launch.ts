@@ -5,6 +5,7 @@ import { isWindows } from './platform.ts'
 import { openPipe } from './posix.ts'
 import { which } from './process.ts'
 import { ownJob } from './windows/job.ts'
+import { windowsCommand } from './windows/program.ts'
 
 /** What to start. */
 export interface LaunchOptions {
@@ -38,7 +39,7 @@ export interface Output {
  * Throws `usage`, `folder_missing`, `command_not_found` or `cannot_run`, each naming what was really wrong.
  */
 export function launch(options: LaunchOptions): Launched {
-  const argv = [findProgram(options), ...options.argv.slice(1)]
+  const { argv, verbatim } = commandOf(options)
   // It is born into this process's job, so that nothing that it starts at once gets away.
   if (isWindows) ownJob()
   const stdout = openOutput()
@@ -53,6 +54,7 @@ export function launch(options: LaunchOptions): Launched {
       // On Windows it would have no console at all, and each of its programs would open a window.
       detached: !isWindows,
       windowsHide: true,
+      windowsVerbatimArguments: verbatim,
     })
     return { child, stdout: stdout.attach(child.stdout), stderr: stderr.attach(child.stderr) }
   } catch (error) {
@@ -71,8 +73,18 @@ function inputOf({ stdin, stdinFile }: LaunchOptions) {
   return stdin ? new Blob([stdin]) : 'ignore'
 }
 
+function commandOf(options: LaunchOptions): { argv: string[]; verbatim: boolean } {
+  const argv = [findProgram(options), ...options.argv.slice(1)]
+  return isWindows ? windowsCommand(argv, pathOf(options)) : { argv, verbatim: false }
+}
+
+function pathOf({ env }: LaunchOptions): string {
+  return env.PATH ?? env.Path ?? ''
+}
+
 /** The system blames the program when the folder is missing, and the file when its interpreter is: both are looked at first. */
-function findProgram({ argv, cwd, env }: LaunchOptions): string {
+function findProgram(options: LaunchOptions): string {
+  const { argv, cwd, env } = options
   const program = argv[0]
   if (!program) throw errors.usage('empty command', 'there is no program to run', 'name a program')
   const named = [...argv, cwd, ...Object.entries(env).flat()].find((text) => text.includes('\0'))
@@ -85,7 +97,7 @@ function findProgram({ argv, cwd, env }: LaunchOptions): string {
     )
   }
   if (!isFolder(cwd)) throw errors.folderMissing(cwd, `${program} was to run in it`)
-  const path = env.PATH ?? env.Path ?? ''
+  const path = pathOf(options)
   const fromFolder = !isAbsolute(program) && /[\\/]/.test(program)
   const found = which(fromFolder ? resolve(cwd, program) : program, path)
   if (found !== null) return found

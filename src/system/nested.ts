@@ -2,6 +2,7 @@ import { cpSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type GitPlace, gitBytes } from './git.ts'
 import { pathBytes, splitNames } from './names.ts'
+import { patiently } from './patience.ts'
 import { removeTree } from './remove.ts'
 import { findRepository } from './repository.ts'
 import { runFolder, snapshot } from './snapshot.ts'
@@ -66,7 +67,7 @@ async function holds(folder: string, commit: string): Promise<boolean> {
 /** A folder on another device is copied whole before it goes. */
 function move(from: Buffer, to: Buffer): void {
   try {
-    renameSync(from, to)
+    patiently(() => renameSync(from, to))
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EXDEV') throw error
     const part = Buffer.concat([to, Buffer.from('.part')])

@@ -19,6 +19,7 @@ import { flock } from './native.ts'
 import { isWindows } from './platform.ts'
 import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
+import { openSole } from './windows/sole.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */
 export interface PrivateGit extends AsyncDisposable {
@@ -60,24 +61,20 @@ export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOpt
       ? { ...base, objects: store }
       : { ...base, objects: join(dir, 'objects'), alternates: [store], temporary: true },
     async [Symbol.asyncDispose]() {
-      removeTree(dir)
-      release?.()
+      removeHeld(dir, release)
     },
   }
 }
 
 /** Removes the private git folders of processes that were killed. One that is in use is locked, or was made just now. */
 export function sweepPrivateGits(): void {
-  if (isWindows) return
   for (const name of readdirSync(tmpdir())) {
     const dir = join(tmpdir(), name)
     const stat = name.startsWith(prefix) ? lstatSync(dir, { throwIfNoEntry: false }) : null
-    if (!stat?.isDirectory() || stat.uid !== process.getuid?.() || Date.now() - stat.mtimeMs < freshMs)
-      continue
+    if (!stat?.isDirectory() || !isOwn(stat) || Date.now() - stat.mtimeMs < freshMs) continue
     const release = hold(dir)
     if (!release) continue
-    removeTree(dir)
-    release()
+    removeHeld(dir, release)
   }
 }
 
@@ -104,9 +101,24 @@ function configText(shared: string): string {
   ].join('\n')
 }
 
+/** On Windows the temporary folder is each user's own. */
+function isOwn(stat: { uid: number }): boolean {
+  return isWindows || stat.uid === process.getuid?.()
+}
+
+/** Removes a folder of ours, as nobody else's sweep must see it unlocked; Windows removes no file that is open. */
+export function removeHeld(dir: string, release: (() => void) | null): void {
+  if (isWindows) release?.()
+  removeTree(dir)
+  if (!isWindows) release?.()
+}
+
 /** Locks a folder until the returned function is called or the process ends; null when somebody else has locked it. */
-function hold(dir: string): (() => void) | null {
-  if (isWindows) return () => {}
+export function hold(dir: string): (() => void) | null {
+  if (isWindows) {
+    const file = openSole(join(dir, 'held'))
+    return file && (() => file.close())
+  }
   const fd = openSync(dir, constants.O_RDONLY | constants.O_DIRECTORY)
   if (flock(fd, true, true)) return () => closeSync(fd)
   closeSync(fd)

@@ -13,16 +13,20 @@ export function removeTree(path: string | Buffer): void {
   else rmSync(path as string, { recursive: true, force: true })
 }
 
-/** Git marks its objects read-only, and Windows then refuses to remove them. */
+/** Somebody else may be removing the same: what is gone already is fine. */
 function removeStep(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (!stat) return
-  if (stat.isDirectory()) {
-    for (const name of readdirSync(path)) removeStep(join(path, name))
-    patiently(() => rmdirSync(path))
-  } else {
-    if ((stat.mode & 0o200) === 0) chmodSync(path, 0o600)
-    patiently(() => (stat.isSymbolicLink() ? removeLink(path) : unlinkSync(path)))
+  try {
+    const stat = lstatSync(path)
+    if (stat.isDirectory()) {
+      for (const name of readdirSync(path)) removeStep(join(path, name))
+      patiently(() => rmdirSync(path))
+    } else {
+      // Git marks its objects read-only, and Windows then refuses to remove them.
+      if ((stat.mode & 0o200) === 0) chmodSync(path, 0o600)
+      patiently(() => (stat.isSymbolicLink() ? removeLink(path) : unlinkSync(path)))
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
 }
 

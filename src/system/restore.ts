@@ -7,6 +7,7 @@ import { gitBytes } from './git.ts'
 import { nameBytes, pathBytes } from './names.ts'
 import { dirtySubmodules, gitlink, moveAside } from './nested.ts'
 import { openUp } from './open-up.ts'
+import { patiently } from './patience.ts'
 import { removeTree } from './remove.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 import { isRealFolder, readLine, readSmall } from './small-file.ts'
@@ -47,7 +48,7 @@ export async function putBack(options: {
   openUp(worktree, ['.git', runFolder])
   repairGitFile(worktree, gitDir)
   repairAdmin(repo, gitDir)
-  for (const name of halfDone) remove(join(gitDir, name))
+  for (const name of halfDone) removeTree(join(gitDir, name))
   await using now = await snapshot({ repo, worktree, persist: false })
   const { place, tree } = now
   const nested = (await diffTrees(place, tree, commit)).filter((change) => change.oldMode === gitlink)
@@ -73,7 +74,7 @@ export function repairGitFile(worktree: string, gitDir: string): void {
     throw errors.worktreeUnusable(worktree, 'its .git is a folder of its own', fix)
   }
   // A link is replaced, never written through.
-  remove(file)
+  removeTree(file)
   writeFileSync(file, `gitdir: ${gitDir}\n`)
 }
 
@@ -86,7 +87,7 @@ export function tieTogether({ path, admin }: { path: string; admin: string }): v
   const draft = join(admin, 'gitdir.automaton')
   removeTree(draft)
   writeFileSync(draft, `${join(path, '.git')}\n`, { flag: 'wx' })
-  renameSync(draft, join(admin, 'gitdir'))
+  patiently(() => renameSync(draft, join(admin, 'gitdir')))
 }
 
 /** The same for the files by which git recognises the worktree's own folder; without them every call would fail. */
@@ -102,7 +103,7 @@ function repairAdmin(repo: Repository, gitDir: string): void {
 /** Removes something below a folder, and the folders above it that are empty then. */
 function removeWithFolders(worktree: string, name: string): void {
   const pathOf = (shown: string) => Buffer.concat([Buffer.from(`${worktree}/`), nameBytes(shown)])
-  remove(pathOf(name))
+  removeTree(pathOf(name))
   for (let at = name.lastIndexOf('/'); at > 0; at = name.lastIndexOf('/', at - 1)) {
     try {
       rmdirSync(pathOf(name.slice(0, at)))
@@ -111,9 +112,4 @@ function removeWithFolders(worktree: string, name: string): void {
       return
     }
   }
-}
-
-/** Removes a file or a folder with everything in it; a link goes, what it points to stays. */
-function remove(path: string | Buffer): void {
-  removeTree(path)
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { needs } from '../crash/needs.ts'
 import { git, makeRepo } from '../helpers/repo.ts'
+import { tool } from '../helpers/tools.ts'
 import { makeWine, type Wine } from '../helpers/wine.ts'
 
 /** A project whose loop `nightly` is worked by `agent.exe`; the files of `steer` tell the agent what to do. */
@@ -15,42 +15,126 @@ interface Project {
   state(): any
 }
 
-const test = needs('wine', 'x86_64-w64-mingw32-gcc')
+/** With it, Wine and the compiler are wanted too. */
+const windowsGit = tool('TEST_WINDOWS_GIT')
+const { test } = windowsGit
 const minutes = 60_000
+const limit = 4 * minutes
 let wine: Wine
 
 describe('on Windows, as far as Wine plays it', () => {
   beforeAll(async () => {
-    if (canRun()) wine = await makeWine()
+    if (canRun()) wine = await makeWine(windowsGit.path())
   }, 5 * minutes)
   afterAll(async () => {
-    if (canRun()) await wine[Symbol.asyncDispose]()
+    await wine?.[Symbol.asyncDispose]()
   })
 
   test(
-    'a project is set up, and two ticks at once are one tick',
+    'two ticks at once are one tick, and what a session leaves running ends with it',
     async () => {
       const { call, steer, state, root } = await project('twice')
       writeFileSync(join(steer, 'linger'), '')
       const ticks = await Promise.all([call('tick', 'nightly', '--json'), call('tick', 'nightly', '--json')])
       expect(ticks.map((tick) => tick.code)).toEqual([0, 0])
       expect(ticks.map((tick) => tick.json().outcome).sort()).toEqual(['busy', 'worked'])
-      const busy = ticks.find((tick) => tick.json().outcome === 'busy')
-      expect(busy?.json().holder).toMatch(/^pid \d+, since |^another process$/)
       expect(state()).toMatchObject({ iteration_count: 1, status: 'running' })
-      expect(git(root, 'show', 'automaton/nightly:src/work.txt')).toBe('start\nmore\n')
-      // What the agent left running, away from its console, has ended with its session.
-      expect(lines(join(steer, 'started')).length).toBeGreaterThan(0)
+      expect(git(root, 'show', 'automaton/nightly:src/work.txt')).toBe('start\nmore')
+      expect(lines(join(steer, 'started'))).toHaveLength(1)
       expect(wine.running('agent.exe --sleep')).toBe(0)
-      expect((await call('doctor', '--json')).stdout).toContain('"schema":1')
     },
-    3 * minutes,
+    limit,
+  )
+
+  test(
+    'a tick halts for drift, a person approves, and the next one works, its agent behind a shim of npm',
+    async () => {
+      const { call, steer, state, root } = await project('halted', ['shim.cmd'])
+      writeFileSync(join(wine.bin, 'shim.cmd'), '@"%~dp0agent.exe"   %*\r\n')
+      writeFileSync(join(steer, 'drift'), '')
+      expect(await call('tick', 'nightly', '--json')).toMatchObject({ code: 4 })
+      expect(state().halt).toMatchObject({ reason: 'drift_detected', detail: '1 out of scope' })
+      rmSync(join(steer, 'drift'))
+      const approval = ['--halt', state().halt.id, '--note', 'seen', '--discard']
+      expect(await call('approve', '--loop', 'nightly', ...approval)).toMatchObject({ code: 0, stderr: '' })
+      const next = await call('tick', 'nightly', '--json')
+      expect(next.json()).toMatchObject({ outcome: 'worked', to: 'code_review' })
+      expect(git(root, 'ls-tree', '--name-only', 'automaton/nightly')).not.toContain('outside.txt')
+    },
+    limit,
+  )
+
+  test(
+    'a tick that is killed takes its session along, and the next one recovers and works',
+    async () => {
+      const { call, steer, state, root } = await project('killed', ['script.cmd'])
+      writeFileSync(join(wine.bin, 'script.cmd'), '@echo off\r\n"%~dp0agent.exe" "%~1"\r\n')
+      writeFileSync(join(steer, 'wait'), '')
+      const tick = wine.spawn([join(wine.bin, 'automaton.exe'), 'tick', 'nightly', '--json'], root)
+      await until(() => lines(join(steer, 'started')).length === 2)
+      expect(wine.running('agent.exe --sleep')).toBe(1)
+      tick.kill('SIGKILL')
+      await tick.exited
+      await until(() => wine.running('agent.exe') === 0)
+      rmSync(join(steer, 'wait'))
+      const next = await call('tick', 'nightly', '--json')
+      expect(next.json()).toMatchObject({ outcome: 'worked', to: 'code_review' })
+      const kept = /refs\/automaton\/recovered\/[\w-]+/.exec(String(next.json().recovered))?.[0] ?? 'none'
+      expect(git(root, 'show', `${kept}:src/work.txt`)).toBe('start\nmore')
+      expect(state()).toMatchObject({ iteration_count: 1, incomplete_ticks: 1 })
+    },
+    limit,
+  )
+
+  test(
+    'a session that takes too long is asked to end by Ctrl-C, and then ended with everything in it',
+    async () => {
+      const { call, steer, state, loopDir } = await project('slow')
+      const config = JSON.parse(readFileSync(join(loopDir, 'loop.json'), 'utf8'))
+      config.harness.timeout_seconds = 5
+      writeFileSync(join(loopDir, 'loop.json'), JSON.stringify(config))
+      writeFileSync(join(steer, 'wait'), '')
+      writeFileSync(join(steer, 'polite'), '')
+      const tick = await call('tick', 'nightly', '--json')
+      expect(tick.code).toBe(5)
+      expect(tick.stdout + tick.stderr).toContain('it ran past harness.timeout_seconds')
+      expect(lines(join(steer, 'asked'))).toEqual(['0'])
+      expect(wine.running('agent.exe')).toBe(0)
+      expect(state()).toMatchObject({ iteration_count: 0, consecutive_errors: 1 })
+    },
+    limit,
+  )
+
+  test(
+    'a protected file is protected by every name that Windows has for it',
+    async () => {
+      const { call } = await project('names')
+      const answers = await Promise.all(
+        [
+          'src\\work.txt',
+          'AGENTS.md',
+          'agents.MD.',
+          'AGENTS.md::$DATA',
+          '.git\\hooks\\pre-commit',
+          'C:\\windows\\x',
+        ].map(async (path) => [path, (await call('can-edit', path)).code]),
+      )
+      expect(Object.fromEntries(answers)).toEqual({
+        'src\\work.txt': 0,
+        'AGENTS.md': 3,
+        'agents.MD.': 3,
+        'AGENTS.md::$DATA': 3,
+        '.git\\hooks\\pre-commit': 3,
+        'C:\\windows\\x': 3,
+      })
+    },
+    limit,
   )
 })
 
 /** Whether the tests here run, or fail for want of a tool. */
 function canRun(): boolean {
-  return Boolean((Bun.which('wine') && process.env.TEST_WINDOWS_GIT) || process.env.TEST_REQUIRE_TOOLS)
+  return Boolean(process.env.TEST_WINDOWS_GIT || process.env.TEST_REQUIRE_TOOLS)
 }
 
 async function project(name: string, command = ['agent.exe']): Promise<Project> {
@@ -79,6 +163,14 @@ async function project(name: string, command = ['agent.exe']): Promise<Project> 
   return { root, loopDir, steer, call, state }
 }
 
+async function until(holds: () => boolean): Promise<void> {
+  const end = performance.now() + 2 * minutes
+  while (!holds()) {
+    if (performance.now() > end) throw new Error('it never came')
+    await Bun.sleep(50)
+  }
+}
+
 function lines(file: string): string[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+  return existsSync(file) ? readFileSync(file, 'utf8').split(/\r?\n/).filter(Boolean) : []
 }

@@ -48,6 +48,11 @@ export async function automaton(args: string[], options: CallOptions): Promise<C
     timeout: options.timeoutMs ?? 60_000,
     killSignal: 'SIGKILL',
   })
+  return readCall(child)
+}
+
+/** Reads what a call says until it ends. */
+export async function readCall(child: Bun.Subprocess<Bun.Spawn.Writable, 'pipe', 'pipe'>): Promise<Call> {
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),

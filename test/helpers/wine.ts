@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Call, readCall } from './cli.ts'
 import { tempDir } from './temp.ts'
 
+/** Debian keeps it out of PATH. */
+const server = '/usr/lib/wine/wineserver'
 const fixtures = join(import.meta.dir, '..', 'fixtures', 'windows')
 
 /** Windows as far as Wine plays it: a prefix of its own, the built `automaton.exe`, git for Windows and a fake agent. */
@@ -21,12 +23,12 @@ export interface Wine extends AsyncDisposable {
   running(text: string): number
 }
 
-/** Makes a prefix and builds what runs in it. `TEST_WINDOWS_GIT` names the folder of `git.exe`. */
-export async function makeWine(): Promise<Wine> {
+/** Makes a prefix and builds what runs in it. `windowsGit` is the path of `git.exe`. */
+export async function makeWine(windowsGit: string): Promise<Wine> {
   const temporary = tempDir('automaton-wine-')
   const dir = temporary.path
   const bin = join(dir, 'bin')
-  for (const folder of [bin, join(dir, 'home')]) mkdirSync(folder)
+  for (const name of ['bin', 'home', 'prefix']) mkdirSync(join(dir, name))
   const path = (unix: string) => `Z:${unix.replaceAll('/', '\\')}`
   const env = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
@@ -36,12 +38,15 @@ export async function makeWine(): Promise<Wine> {
     WINEDEBUG: '-all',
     // No dialogue that offers to fetch them, and no entries in the desktop's menus.
     WINEDLLOVERRIDES: 'mscoree,mshtml,winemenubuilder.exe=',
-    WINEPATH: path(process.env.TEST_WINDOWS_GIT ?? ''),
+    WINEPATH: path(dirname(windowsGit)),
     AUTOMATON_HOME: path(join(dir, 'home', '.automaton')),
   }
   const run = (argv: string[]) => must(argv, env)
   await Promise.all([
-    run(['wine', 'wineboot', '-i']).then(() => run(['wine', 'winecfg', '-v', 'win10'])),
+    // The server stays between two calls, so that not each of them starts Windows anew.
+    run([server, '-p'])
+      .then(() => run(['wine', 'wineboot', '-i']))
+      .then(() => run(['wine', 'winecfg', '-v', 'win10'])),
     build(bin),
     compile(['-shared', '-o', join(bin, 'bcryptprimitives.dll'), 'bcryptprimitives.c', '-ladvapi32']),
     compile(['-o', join(bin, 'agent.exe'), 'agent.c']),
@@ -55,8 +60,8 @@ export async function makeWine(): Promise<Wine> {
     automaton: (args, cwd) => readCall(wine.spawn([join(bin, 'automaton.exe'), ...args], cwd)),
     running,
     async [Symbol.asyncDispose]() {
-      await run(['/usr/lib/wine/wineserver', '-k'])
-      await run(['/usr/lib/wine/wineserver', '-w'])
+      await run([server, '-k'])
+      await run([server, '-w'])
       temporary[Symbol.dispose]()
     },
   }
@@ -76,17 +81,20 @@ function compile(args: string[]): Promise<void> {
   return must(['x86_64-w64-mingw32-gcc', '-O1', '-s', ...args], process.env, fixtures)
 }
 
+/** What it says goes to a file: a service that it starts would hold a pipe open. */
 async function must(argv: string[], env: Record<string, string | undefined>, cwd = '/'): Promise<void> {
-  const child = Bun.spawn(argv, { cwd, env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
-  const said = await new Response(child.stderr).text()
-  if ((await child.exited) !== 0) throw new Error(`${argv.join(' ')}: exit ${child.exitCode}\n${said}`)
+  using log = tempDir()
+  const said = Bun.file(join(log.path, 'said'))
+  const child = Bun.spawn(argv, { cwd, env, stdin: 'ignore', stdout: 'ignore', stderr: said })
+  if ((await child.exited) === 0) return
+  throw new Error(`${argv.join(' ')}: exit ${child.exitCode}\n${await said.text()}`)
 }
 
 function running(text: string): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.filter((pid) => {
     const file = `/proc/${pid}/cmdline`
-    return existsSync(file) && readOrEmpty(file).includes(text)
+    return existsSync(file) && readOrEmpty(file).replaceAll('\0', ' ').includes(text)
   }).length
 }
 

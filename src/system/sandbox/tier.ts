@@ -41,6 +41,10 @@ export async function findSandbox(search: SandboxSearch): Promise<SandboxChoice>
   return none(`there is no sandbox for sessions on ${platform === 'win32' ? 'Windows' : platform}`)
 }
 
+/** What a person can do where there is none. */
+export const sandboxFix =
+  process.platform === 'linux' ? 'install bubblewrap' : 'run automaton in a container or a virtual machine'
+
 /** Where macOS keeps its tool. */
 const seatbeltProgram = '/usr/bin/sandbox-exec'
 
