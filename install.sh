@@ -221,7 +221,7 @@ has_avx2() {
 
 check_program() {
   said=$("$program" --version 2>"$work/why") ||
-    die "cannot run ($program): $(head -n 1 "$work/why")" \
+    die "cannot run ($program): $(sed -n '/[a-z]/{p;q;}' "$work/why")" \
       "take the program of this machine ($(uname -sm)), or set TMPDIR to a folder that may hold programs" 5
   case $said in
     'automaton '*) ;;
