@@ -4,6 +4,7 @@ import { checkGate as decide, type GateResult } from '../machine/gate.ts'
 import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
 import { setUpNotifiers } from '../runner/notify.ts'
+import { keepingRun } from '../runner/run-kept.ts'
 import { readSetting } from '../runner/setting.ts'
 import { mendMoved } from '../runner/strayed.ts'
 import { peek } from '../store/journal.ts'
@@ -39,8 +40,9 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
   }
   await using _held = lock
   mendMoved(places, project)
-  const state = stateOrNull(project, places)
-  const { gate } = await passGate({ places, deps, setting, state, run: null })
+  const { gate } = await keepingRun(places, () =>
+    passGate({ places, deps, setting, state: stateOrNull(project, places), run: null }),
+  )
   return report(loop, gate, false)
 }
 

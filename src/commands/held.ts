@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
+import { keepingRun } from '../runner/run-kept.ts'
 import { completeAhead, load } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
@@ -29,7 +30,7 @@ export async function withLoop<T>(
   const lock = await acquire(places.lock, { waitMs: lockWaitMs })
   if (lock.busy) throw errors.busy(places.name, lock.holder)
   await using _held = lock
-  return await use(stateOf(app.project(), places))
+  return await keepingRun(places, () => use(stateOf(app.project(), places)))
 }
 
 /** The loop's state, finished if its last writer died between log and state. The caller holds the lock. */

@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { canMove, pauseLoop as paused } from '../machine/loop.ts'
 import type { LoopStatus } from '../machine/state.ts'
+import { keepingRun } from '../runner/run-kept.ts'
 import { writeAtomic } from '../store/atomic.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
@@ -41,6 +42,10 @@ async function pauseNow(
   const lock = await acquire(places.lock, { waitMs })
   if (lock.busy) return { holder: lock.holder }
   await using _held = lock
+  return await keepingRun(places, () => pauseHeld(app, places, waitMs))
+}
+
+function pauseHeld(app: App, places: LoopPlaces, waitMs: number): 'paused' {
   const state = stateOf(app.project(), places)
   rmSync(places.pauseRequest, { force: true })
   // A tick that settled in between has already done what was asked.

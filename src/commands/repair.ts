@@ -3,6 +3,7 @@ import { errors } from '../errors.ts'
 import { haltLoop } from '../machine/loop.ts'
 import type { LoopState } from '../machine/state.ts'
 import { makeHalt, newHaltId } from '../runner/halt.ts'
+import { refreshRun } from '../runner/run-kept.ts'
 import { strayedOf, takeWorktree } from '../runner/strayed.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
@@ -45,6 +46,8 @@ export async function repair(app: App, { loop }: { loop: string }): Promise<Repa
     : isCopy
       ? haltCopy(app, places, at)
       : state
+  // A person looks at it before anything goes on.
+  if (!isWhole) refreshRun(places)
   // Last, so that a repair which was cut short is asked for again.
   if (strayed) takeWorktree(places, strayed)
   const where = strayed && `git has the worktree at ${strayed.was}`

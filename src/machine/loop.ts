@@ -208,6 +208,11 @@ export function abandonTick(
   }
 }
 
+/** A tick that died and cannot be cleaned up after yet: it counts, and is charged once it can. */
+export function stuckTick(state: LoopState, at: string): LoopState {
+  return { ...state, incomplete_ticks: state.incomplete_ticks + 1, updated_at: at }
+}
+
 function charged(state: LoopState, spent: Spent): LoopState['cost'] {
   return {
     usd: state.cost.usd + amount(spent.usd),

@@ -25,8 +25,7 @@ export function recordBrakes({ places, project, home, task }: BrakePlaces): Brak
   const record: BrakeRecord = {}
   const note = (name: string, path: string) => hashInto(record, name, path)
   note('loop.json', places.config)
-  note('.state.loop', places.state)
-  note('.state.log', places.log)
+  Object.assign(record, hashesOfRecords(places))
   note('memory.json', memoryFile(places))
   for (const name of namesIn(places.dir)) if (name.endsWith('.md')) note(name, join(places.dir, name))
   note(`tasks/${task}`, taskPlaces(project, task).dir)
@@ -40,6 +39,14 @@ export function recordBrakes({ places, project, home, task }: BrakePlaces): Brak
   for (const other of listLoops(project)) {
     if (other !== places.name) noteNeighbour(record, loopPlaces(project, other))
   }
+  return record
+}
+
+/** The part of it that automaton itself writes between two ticks. */
+export function hashesOfRecords({ state, log }: LoopPlaces): BrakeRecord {
+  const record: BrakeRecord = {}
+  hashInto(record, '.state.loop', state)
+  hashInto(record, '.state.log', log)
   return record
 }
 

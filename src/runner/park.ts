@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { resolveCommit } from '../system/git.ts'
 import type { Repository } from '../system/repository.ts'
+import { requireReadable } from '../system/restore.ts'
 import { snapshot } from '../system/snapshot.ts'
 import { commitWorktree, keep, restoreWorktree } from '../system/worktree.ts'
 
@@ -33,6 +34,7 @@ export interface Parked {
 export async function park({ repo, worktree, back, ref, at, why }: Parking): Promise<Parked> {
   if (!existsSync(worktree)) return { ref: null, folder: null }
   await using now = await snapshot({ repo, worktree, persist: true })
+  requireReadable(now, worktree)
   const kept = await resolveCommit(repo, ref)
   const known = [kept, kept && back]
   const trees = await Promise.all(known.map((id) => id && resolveCommit(repo, `${id}^{tree}`, 'tree')))

@@ -6,6 +6,7 @@ import { outputFile } from '../store/outputs.ts'
 import { putFirstOnPath, sessionEnv } from '../system/environment.ts'
 import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
+import { openRoot } from '../system/open-up.ts'
 import { contain } from './containment.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
@@ -97,6 +98,7 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     onSpawn: (who) => spec.journalist.spawned(role, who),
     runId: scene.run,
   })
+  if (site.kind === 'worktree') openRoot(site.root)
   const { exitCode, stdout, stderr } = result
   const own = command.report === undefined ? null : readReport(papers, command.report, scene.warnings)
   const read = await reader.end({ exitCode, stdout, stderr, at: deps.clock.iso(), report: own })

@@ -29,6 +29,8 @@ export interface Drift extends AsyncDisposable {
   changes: Change[]
   /** Names outside the scope, sorted, for people. */
   outOfScope: string[]
+  /** Those of them that cannot be read. */
+  closed: string[]
   /** Where the tree and its index can be read until the drift is disposed of. */
   place: Snapshot['place']
 }
@@ -65,6 +67,7 @@ export async function driftOf(options: {
       head: now.head,
       changes,
       outOfScope: [...new Set([...out, ...tainted, ...dirty.map(showName)])].sort(),
+      closed: now.closed,
       place,
       [Symbol.asyncDispose]: () => now[Symbol.asyncDispose](),
     }

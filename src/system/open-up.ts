@@ -62,9 +62,14 @@ function grantFolder(path: Buffer, stat: Stats = lstatSync(path)): void {
   if (stat.isDirectory() && (stat.mode & 0o700) !== 0o700) grant(path, stat.mode | 0o700)
 }
 
+/** Gives the owner of a worktree the way into it, which a session can have taken. Fine when there is none. */
+export function openRoot(worktree: string): void {
+  if (lstatSync(worktree, { throwIfNoEntry: false })) grantFolder(pathBytes(worktree, ''))
+}
+
 function canRead(path: Buffer, stat: Stats): boolean {
-  if ((stat.mode & 0o400) !== 0) return true
-  grant(path, stat.mode | 0o400)
+  if ((stat.mode & 0o400) !== 0 && stat.uid === process.geteuid?.()) return true
+  if ((stat.mode & 0o400) === 0) grant(path, stat.mode | 0o400)
   try {
     accessSync(path, constants.R_OK)
     return true

@@ -1,17 +1,18 @@
-import { lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, lstatSync, mkdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errors } from '../errors.ts'
 import { installIndex } from './checkout-index.ts'
-import { diffTrees } from './diff.ts'
-import { gitBytes } from './git.ts'
-import { nameBytes, pathBytes } from './names.ts'
+import { closedError } from './closed.ts'
+import { diffTrees, type RawChange } from './diff.ts'
+import { failure, type GitPlace, git } from './git.ts'
+import { nameBytes, pathBytes, showName } from './names.ts'
 import { dirtySubmodules, gitlink, moveAside } from './nested.ts'
 import { openUp } from './open-up.ts'
 import { patiently } from './patience.ts'
 import { removeTree } from './remove.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 import { isRealFolder, readLine, readSmall } from './small-file.ts'
-import { runFolder, snapshot } from './snapshot.ts'
+import { runFolder, type Snapshot, snapshot } from './snapshot.ts'
 
 /** Traces of an operation that stopped half-way; a worktree that starts again has none. */
 const halfDone = [
@@ -51,7 +52,9 @@ export async function putBack(options: {
   for (const name of halfDone) removeTree(join(gitDir, name))
   await using now = await snapshot({ repo, worktree, persist: false })
   const { place, tree } = now
-  const nested = (await diffTrees(place, tree, commit)).filter((change) => change.oldMode === gitlink)
+  requireReadable(now, worktree)
+  const changes = await diffTrees(place, tree, commit)
+  const nested = changes.filter((change) => change.oldMode === gitlink)
   const dirty = await dirtySubmodules({ place, tree, worktree })
   // A commit can only name another repository, so its files are never deleted.
   moveAside({ worktree, names: [...new Set([...nested.map(({ name }) => name), ...dirty])], into: aside })
@@ -60,8 +63,56 @@ export async function putBack(options: {
   // `.GIT` and its like: git does not take them, so it does not take them away either.
   for (const name of [...now.ignoredProtected, ...now.tainted]) removeWithFolders(worktree, name)
   // The index is the working tree's, so only what differs is written.
-  await gitBytes(place, ['read-tree', '--reset', '-u', '--end-of-options', commit])
+  await writeFiles({ place, worktree, commit, changes })
   installIndex({ gitDir, index: place.index })
+}
+
+/** Throws, naming it, when something in a worktree cannot be read: what nobody can keep is not thrown away either. */
+export function requireReadable({ closed }: Pick<Snapshot, 'closed'>, worktree: string): void {
+  const [name] = closed
+  if (name !== undefined) throw closedError({ worktree, name, cannot: 'read' })
+}
+
+/** Makes the files those of the commit. What may not be changed is looked for first, so that nothing is half put back. */
+async function writeFiles(o: {
+  place: GitPlace
+  worktree: string
+  commit: string
+  changes: readonly RawChange[]
+}): Promise<void> {
+  const fixed = o.changes.find(({ name }) => isThere(o.worktree, name) && !isOpen(o.worktree, name))
+  if (fixed) throw closedError({ worktree: o.worktree, name: showName(fixed.name), cannot: 'removed' })
+  const args = ['read-tree', '--reset', '-u', '--end-of-options', o.commit]
+  const result = await git(o.place, args)
+  // Git only warns about a file that it may not remove, and goes on as if it were gone.
+  const gone = o.changes.filter(({ newMode, oldMode }) => newMode === '000000' && oldMode !== gitlink)
+  const stays = gone.find(({ name }) => isThere(o.worktree, name))
+  const named = /(?:'([^'\n]+)'|"([^"\n]+)")\)?: (?:Permission denied|Operation not permitted)/.exec(
+    result.stderr,
+  )
+  const name = stays ? showName(stays.name) : result.code === 0 ? undefined : (named?.[1] ?? named?.[2])
+  if (name !== undefined) throw closedError({ worktree: o.worktree, name, cannot: 'removed' })
+  if (result.code !== 0) throw failure(args, result)
+}
+
+/** Whether the folder around a name lets go of it. */
+function isOpen(worktree: string, name: string): boolean {
+  try {
+    accessSync(pathBytes(worktree, name.slice(0, Math.max(name.lastIndexOf('/'), 0))), constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether a file lies at a name, not counting what a link on the way to it leads to. */
+function isThere(worktree: string, name: string): boolean {
+  for (let at = name.indexOf('/'); at > 0; at = name.indexOf('/', at + 1)) {
+    const parent = lstatSync(pathBytes(worktree, name.slice(0, at)), { throwIfNoEntry: false })
+    if (!parent?.isDirectory()) return false
+  }
+  const stat = lstatSync(pathBytes(worktree, name), { throwIfNoEntry: false })
+  return stat !== undefined && !stat.isDirectory()
 }
 
 /** A session can rewrite the `.git` file; what it says is known. A right one is left alone, so that no crash can tear it. */

@@ -17,8 +17,10 @@ export interface Snapshot extends AsyncDisposable {
   head: Head
   /** Ignored files and folders at the root whose names are protected. */
   ignoredProtected: string[]
-  /** What is there but out of git's sight: names that it refuses, such as `.GIT/config`, and closed folders. */
+  /** What is there but out of git's sight: names that it refuses, such as `.GIT/config`, and what is closed. */
   tainted: string[]
+  /** Those of them that cannot be read, so that nobody can say what they hold, or keep it. */
+  closed: string[]
   /** Where the tree can be read and compared; until the snapshot is disposed of. */
   place: GitPlace & { index: string }
 }
@@ -49,16 +51,19 @@ export async function snapshot(options: {
   try {
     const { place } = own
     const empty = { ...place, index: join(own.dir, 'none') }
-    const filled = await fillIndex({ repo, worktree, place, empty, commit: head.commit })
+    const skip = new Set(holes?.closed)
+    const filled = await fillIndex({ repo, worktree, place, empty, commit: head.commit, skip })
     const [refusedNames, hidden, ignored] = await together([
       refused({ place, ...filled }),
-      holes ? outOfSight({ place, holes, nested: filled.nested }) : [],
+      holes ? outOfSight({ place, holes, nested: filled.nested }) : { names: [], closed: [] },
       // Only now, or a tracked file that a .gitignore happens to name would be in it.
       gitBytes(place, ['ls-files', '-o', '-i', '-z', '--directory', '--exclude-standard']),
       head.commit && undoConversions(place, head.commit),
     ])
     // What is refused one by one is not reported again as a folder.
-    const news = hidden.filter((name) => !refusedNames.some((known) => `${known}/`.startsWith(`${name}/`)))
+    const news = hidden.names.filter(
+      (name) => !refusedNames.some((known) => `${known}/`.startsWith(`${name}/`)),
+    )
     return {
       tree: await gitText(place, ['write-tree']),
       head,
@@ -66,6 +71,7 @@ export async function snapshot(options: {
         (name) => !ours.some((folder) => `${name}/`.startsWith(folder)),
       ),
       tainted: [...refusedNames, ...news].sort(),
+      closed: hidden.closed,
       place,
       [Symbol.asyncDispose]: () => own[Symbol.asyncDispose](),
     }
@@ -83,6 +89,8 @@ interface Filling {
   empty: GitPlace
   /** Says which ignored files are tracked, and which folders are submodules that nobody filled. */
   commit: string | null
+  /** Files that cannot be read: git would give up over one. */
+  skip: ReadonlySet<string>
 }
 
 /** What an index was to hold, and what lies at a name on the disk. */
@@ -94,7 +102,7 @@ interface Filled {
 }
 
 /** Makes the private index equal to the working tree, but for the names that git refuses. */
-async function fillIndex({ repo, worktree, place, empty, commit }: Filling): Promise<Filled> {
+async function fillIndex({ repo, worktree, place, empty, commit, skip }: Filling): Promise<Filled> {
   const [untracked, staged, inCommit, isRead] = await together([
     gitBytes(empty, ['ls-files', '-o', '-z', '--exclude-standard']),
     stagedNames(repo, worktree, place),
@@ -116,6 +124,7 @@ async function fillIndex({ repo, worktree, place, empty, commit }: Filling): Pro
     else if (mode !== '160000' || nested.has(name)) files.add(name)
   }
   for (const name of staged) if (look(name) === 'file') files.add(name)
+  for (const name of skip) files.delete(name)
   const added = [...nested].filter((name) => tracked.get(name) !== '160000')
   await removeFromIndex(place, [...gone, ...added.filter((name) => tracked.has(name))])
   const add = ['update-index', '--add', '--replace', '--remove', '-z', '--stdin']
@@ -135,7 +144,14 @@ async function readCommit(place: GitPlace, commit: string): Promise<boolean> {
 /** What lies at a name, without following links: null also below a link, and inside another repository. */
 function disk(worktree: string, nested: ReadonlySet<string>) {
   const folders = new Map<string, boolean>([['', true]])
-  const kindOf = (name: string) => lstatSync(pathBytes(worktree, name), { throwIfNoEntry: false })
+  const kindOf = (name: string) => {
+    try {
+      return lstatSync(pathBytes(worktree, name), { throwIfNoEntry: false })
+    } catch {
+      // It lies in a closed folder, which is reported as such.
+      return undefined
+    }
+  }
   const isFolder = (name: string): boolean => {
     const known = folders.get(name)
     if (known !== undefined) return known
@@ -217,7 +233,7 @@ async function outOfSight(o: {
   place: GitPlace
   holes: Holes
   nested: ReadonlySet<string>
-}): Promise<string[]> {
+}): Promise<{ names: string[]; closed: string[] }> {
   const { closed, removed, gits } = o.holes
   const isNested = (name: string): boolean => name !== '' && (o.nested.has(name) || isNested(parentOf(name)))
   // A pattern for `.git` itself must not hide it; only the folder around it can be ignored.
@@ -231,7 +247,8 @@ async function outOfSight(o: {
     open.map(([, about = '']) => about).filter((name) => name !== ''),
   )
   const left = open.filter(([, about = '']) => !ignored.has(about)).map(([name = '']) => name || '.')
-  return [...new Set([...removed, ...left].map(showName))]
+  const shut = left.filter((name) => closed.includes(name === '.' ? '' : name))
+  return { names: [...new Set([...removed, ...left].map(showName))], closed: shut.map(showName) }
 }
 
 async function ignoredAmong(place: GitPlace, names: string[]): Promise<Set<string>> {

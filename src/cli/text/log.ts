@@ -61,6 +61,8 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
     case 'incomplete':
     case 'interrupted':
       return join([`#${text('tick')}`, text('task'), text('step'), text('kept')])
+    case 'stuck':
+      return join([`#${text('tick')}`, text('task'), text('problem'), haltOf(data)])
     default:
       return join([text('task'), text('why'), text('kept'), text('problem'), `by ${by}`])
   }

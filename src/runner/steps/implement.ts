@@ -1,5 +1,6 @@
 import { outOfScope } from '../../machine/scope.ts'
 import type { LoopState } from '../../machine/state.ts'
+import { closedError } from '../../system/closed.ts'
 import { changesBetween, diffText, driftOf } from '../../system/drift.ts'
 import { together } from '../../system/git.ts'
 import type { Repository } from '../../system/repository.ts'
@@ -45,6 +46,10 @@ export async function implement(o: {
   if (!scene.repo || !site.base || !site.start) return made
   const { repo } = scene
   await using drift = await driftNow(scene, repo, site, site.base)
+  for (const name of drift.closed) {
+    const { message, fix } = closedError({ worktree: site.root, name, cannot: 'read' })
+    scene.warnings.push(`${message}; fix: ${fix}`)
+  }
   if (drift.outOfScope.length > 0) return { ...made, outOfScope: drift.outOfScope }
   const result =
     site.kind === 'worktree' ? await commit({ ...o, repo, tree: drift.tree, head: drift.head }) : drift.tree
