@@ -114,8 +114,11 @@ function checkWorktree(scene: Scene): string[] {
   return text === `ref: refs/heads/automaton/${scene.loop}` ? [] : [`the worktree's HEAD is ${text}`]
 }
 
-function adminOf({ root }: Scene): string {
-  return join(root, '.git', 'worktrees', 'worktree')
+/** Where git keeps what it knows of the worktree. One that was killed at its start leaves an empty folder, and the next one takes another name. */
+function adminOf({ root, worktree }: Scene): string {
+  const file = join(worktree, '.git')
+  const told = existsSync(file) ? /^gitdir: (.+)\n$/.exec(readFileSync(file, 'utf8'))?.[1] : undefined
+  return told ?? join(root, '.git', 'worktrees', 'worktree')
 }
 
 /** Files that only a writer which is still at work may have. */
