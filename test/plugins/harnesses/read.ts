@@ -26,11 +26,16 @@ export async function read(
 }
 
 /** The same for what the real CLI wrote once: `<case>.jsonl`, with `<case>.err` and `<case>.report.json` where there is one. */
-export function readRecorded(name: string, run: string, exitCode: number | null): Promise<SessionReport> {
+export function readRecorded(
+  name: string,
+  run: string,
+  exitCode: number | null,
+  change = (lines: string[]) => lines,
+): Promise<SessionReport> {
   const file = (end: string) => join(recorded, name, `${run}${end}`)
   const text = (end: string) => (existsSync(file(end)) ? readFileSync(file(end), 'utf8') : null)
   const stdout = readFileSync(file('.jsonl'), 'utf8')
-  return read(name, stdout.split('\n'), {
+  return read(name, change(stdout.trimEnd().split('\n')), {
     exitCode,
     stderr: text('.err') ?? '',
     report: text('.report.json'),

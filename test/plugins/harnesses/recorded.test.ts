@@ -25,6 +25,14 @@ describe('a recorded good run', () => {
   })
 })
 
+test.each(['claude', 'codex', 'gemini', 'qwen', 'copilot'])(
+  'a run of %s without its closing event is not believed, whatever it had said: one that is told to stop may end with 0 too',
+  async (name) => {
+    const report = await readRecorded(name, 'done', 0, (lines) => lines.slice(0, -1))
+    expect(report.finished).toBe(false)
+  },
+)
+
 describe('a recorded failure', () => {
   const failures: [name: string, run: string, exitCode: number | null, kind: string, says: string][] = [
     ['claude', '401', 1, 'login', '401 scripted 401'],
