@@ -95,7 +95,9 @@ function filledFiles(dir: string): string[] {
     .sort()
 }
 
+/** What measures is not what is shipped. */
 function isSource(path: string): boolean {
+  if (/(?:^|\/)bench(?:es|marks?)?\//.test(path)) return false
   return (
     /\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kt|cs|php|swift)$/.test(path) && !/\.d\.ts$|\.config\./.test(path)
   )

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { delimiter, isAbsolute } from 'node:path'
+import { delimiter, isAbsolute, parse } from 'node:path'
 import { errors } from '../errors.ts'
 import { which } from './process.ts'
 
@@ -35,7 +35,8 @@ export async function personGit(args: string[], options: PersonGitOptions): Prom
   options.signal.throwIfAborted()
   const settings = ['core.hooksPath=/dev/null', 'core.fsmonitor=false', 'gc.auto=0', 'maintenance.auto=false']
   const child = Bun.spawn([program, ...settings.flatMap((setting) => ['-c', setting]), ...args], {
-    cwd: options.cwd ?? tmpdir(),
+    // Where no repository is found on the way up, whose settings would count.
+    cwd: options.cwd ?? parse(tmpdir()).root,
     env: personEnv(options),
     stdin: options.interactive ? 'inherit' : 'ignore',
     stdout: 'pipe',

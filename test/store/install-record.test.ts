@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { installRecordFile, readInstallRecord, writeInstallRecord } from '../../src/store/install-record.ts'
+import { forgetProject, noteProject, projectBook, scheduledProjects } from '../../src/store/project-book.ts'
+import { tempDir } from '../helpers/temp.ts'
+
+test('what an installation did is remembered, and a damaged record is not taken for none', () => {
+  using dir = tempDir()
+  expect(readInstallRecord(dir.path).loops).toEqual({})
+  const loops = { 'self-improvement': { made: true, scheduled: false } }
+  writeInstallRecord(dir.path, { schema_version: 1, loops })
+  expect(readInstallRecord(dir.path).loops).toEqual(loops)
+  for (const text of ['', '{}', '{"schema_version":1,"loops":{"x":true}}']) {
+    writeFileSync(installRecordFile(dir.path), text)
+    expect(() => readInstallRecord(dir.path)).toThrow('it is not what an installation wrote')
+  }
+})
+
+test('projects with a schedule are written down once each, whatever their names, and forgotten', () => {
+  using dir = tempDir()
+  expect(scheduledProjects(dir.path)).toEqual([])
+  for (const root of ['/b c', '/a', '/b c', '/ü']) noteProject(dir.path, root)
+  writeFileSync(`${projectBook(dir.path)}/.automaton-tmp-0123456789abcdef`, '/half')
+  expect(scheduledProjects(dir.path)).toEqual(['/a', '/b c', '/ü'])
+  forgetProject(dir.path, '/b c')
+  forgetProject(dir.path, '/never')
+  expect(scheduledProjects(dir.path)).toEqual(['/a', '/ü'])
+})
