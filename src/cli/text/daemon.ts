@@ -1,20 +1,41 @@
-import type { DaemonTick } from '../../commands/daemon.ts'
+import type { LoopNow } from '../../commands/daemon.ts'
+import type { DaemonCheck } from '../../commands/daemon-check.ts'
 import { haltWords } from '../../commands/halt-words.ts'
 import type { TickReport } from '../../runner/report.ts'
+import type { TickProcess } from '../../runner/tick-process.ts'
 import { safeLine } from '../safe.ts'
+import { duration, relative } from './time.ts'
 
 /** One line about one tick. */
-export function daemonLine({ loop, exit, output }: DaemonTick): string {
-  return safeLine(`${loop}: ${what(output, exit)}`)
+export function daemonLine({ loop, exitCode, report, message }: TickProcess): string {
+  const what = report ? reportWords(report) : (message ?? endWords(exitCode))
+  return safeLine(`${loop}: ${what}`)
 }
 
-function what(output: string, exit: number | null): string {
-  const answer = lastObject(output)
-  if (isReport(answer)) return reportWords(answer)
-  if (typeof answer?.message === 'string') return answer.message
-  return exit === null ? 'the tick was killed' : `the tick ended with exit code ${exit}`
+/** One line about a loop that is seen for the first time, or whose state has changed; null: there is none. */
+export function loopLine(loop: LoopNow | null, now: string): string {
+  if (loop === null) return 'no loop runs here yet: automaton create-loop --help'
+  const { status, detail, next_tick_at, intervalSeconds } = loop
+  if (intervalSeconds === null) {
+    return safeLine(`${loop.loop}: ${status}${detail === null ? '' : `: ${detail}`}`)
+  }
+  const next = next_tick_at === null ? 'now' : relative(next_tick_at, now)
+  return safeLine(`${loop.loop}: ticks ${next}, every ${duration(intervalSeconds)}`)
 }
 
+/** Whether the daemon still writes its status. */
+export function checkText({ why, status }: DaemonCheck): string {
+  if (why !== null || !status) return `not healthy: ${why}`
+  const { loops } = status
+  const ticking = loops.filter(({ status }) => status === 'ticking').map(({ loop }) => loop)
+  const doing = ticking.length > 0 ? `ticking ${ticking.join(', ')}` : 'waiting'
+  return safeLine(`healthy: ${loops.length} ${loops.length === 1 ? 'loop' : 'loops'}, ${doing}`)
+}
+
+function endWords(exitCode: number | null): string {
+  if (exitCode === 130 || exitCode === 143) return 'the tick was interrupted'
+  return exitCode === null ? 'the tick was killed' : `the tick ended with exit code ${exitCode}`
+}
 function reportWords(report: TickReport): string {
   switch (report.outcome) {
     case 'busy':
@@ -43,19 +64,4 @@ function reportWords(report: TickReport): string {
 
 function haltNote({ halt }: Extract<TickReport, { halt: unknown }>): string {
   return halt ? `; halted: ${halt.reason}, ${haltWords(halt)}` : ''
-}
-
-/** A tick prints one object, after its progress where it could not report. */
-function lastObject(output: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(output.trim().split('\n').at(-1) ?? '')
-    return typeof value === 'object' && value !== null ? { ...value } : null
-  } catch {
-    return null
-  }
-}
-
-/** It comes from this same program. */
-function isReport(answer: object | null): answer is TickReport {
-  return answer !== null && 'outcome' in answer
 }

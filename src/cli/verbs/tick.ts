@@ -25,16 +25,34 @@ export const sessionVerbs: readonly Verb[] = [
   {
     name: 'daemon',
     args: '[...loops]',
-    options: [{ name: 'parallel', value: 'N', help: 'at most so many ticks at once (default 1)' }],
+    options: [
+      { name: 'parallel', value: 'N', help: 'at most so many ticks at once (default 1)' },
+      { name: 'until-idle', help: 'end when no loop can go on without a person or new work' },
+      { name: 'status-file', value: 'FILE', help: 'say there how it is, at least every 10 seconds' },
+      { name: 'check', help: 'look at FILE instead: exit 3 unless a daemon writes it' },
+    ],
     group: 'Run',
     help: 'tick the given loops, or all that run, when they are due',
     strict: true,
     waits: true,
     async run(app, input) {
+      const { checkText, daemonLine, loopLine } = await import('../text/daemon.ts')
+      if (input.on('check')) {
+        const { checkDaemon } = await import('../../commands/daemon-check.ts')
+        const { report, exit } = checkDaemon(app, input.needed('status-file', 'FILE'))
+        return { report, exit, text: async () => checkText(report) }
+      }
       const { daemon } = await import('../../commands/daemon.ts')
-      const options = { loops: [...input.args], parallel: input.integer('parallel', 1) ?? 1 }
-      const { daemonLine } = await import('../text/daemon.ts')
-      const report = await daemon(app, options, (tick) => app.progress(daemonLine(tick)))
+      const options = {
+        loops: [...input.args],
+        parallel: input.integer('parallel', 1) ?? 1,
+        untilIdle: input.on('until-idle'),
+        statusFile: input.text('status-file'),
+      }
+      const report = await daemon(app, options, {
+        onTick: (tick) => app.progress(daemonLine(tick)),
+        onLoop: (loop) => app.progress(loopLine(loop, app.clock.iso())),
+      })
       return { report, text: async () => `ran ${report.ticks} ${report.ticks === 1 ? 'tick' : 'ticks'}` }
     },
   },
