@@ -53,8 +53,8 @@ function Get-Program {
         }
         Expand-Archive -LiteralPath $file -DestinationPath (Join-Path $work $name)
         $program = Join-Path (Join-Path $work $name) 'automaton.exe'
-        & $program --version | Out-Null
         # A processor without AVX2 cannot run the first choice.
+        try { & $program --version | Out-Null } catch { continue }
         if ($LASTEXITCODE -eq 0) { return $program }
     }
     Stop-Install "no program for this machine ($Release): $($names -join ', ') would run here" 'check -Release' 5

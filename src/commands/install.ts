@@ -1,12 +1,15 @@
 import { lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { codeOf, ensureFolder } from '../store/atomic.ts'
 import { acquire } from '../store/lock.ts'
 import { requireGit } from '../system/git.ts'
+import { isWindows } from '../system/platform.ts'
 import { absoluteUrl, type Reach } from '../system/remote.ts'
 import { removeTree } from '../system/remove.ts'
+import { quoteArgument } from '../system/repository.ts'
 import { cloneHome, finishClone, type HomeReport, isCloned, stageName, updateHome } from './install-home.ts'
 import { type LoopInstall, provideLoop } from './install-loop.ts'
 import { installProgram, type ProgramReport } from './install-program.ts'
@@ -51,7 +54,7 @@ export async function install(app: App, o: { url: string | null }): Promise<Inst
     removeTree(stage)
     return {
       ...{ home, repository, program, loop, warnings },
-      next: nextSteps(app, { home, repository, program }),
+      next: nextSteps(app, { home, repository }),
     }
   } catch (error) {
     // A clone that is whole is kept: the next call goes on from there.
@@ -92,22 +95,23 @@ function checkFree(home: string): void {
   if (foreign !== undefined && !isCloned(home)) throw errors.homeTaken(home, `it holds ${foreign}`)
 }
 
-function nextSteps(
-  { env, home: named }: App,
-  { home, repository, program }: Pick<InstallReport, 'home' | 'repository' | 'program'>,
-): string[] {
-  const onPath = (env.PATH ?? '').split(':').some((folder) => join(folder, 'automaton') === program.file)
-  const isDefault = env.AUTOMATON_HOME === undefined || named === join(env.HOME ?? '', '.automaton')
+/** For the shell that the person has just called the installer from. */
+function nextSteps(app: App, { home, repository }: Pick<InstallReport, 'home' | 'repository'>): string[] {
+  const bin = join(home, 'bin')
+  const onPath = (app.env.PATH ?? '').split(delimiter).some((folder) => folder === bin)
+  const isDefault = app.home === join(homedir(), '.automaton')
+  const setHome = isWindows
+    ? `$env:AUTOMATON_HOME = '${home}'`
+    : `export AUTOMATON_HOME=${quoteArgument(home)}`
+  const setPath = isWindows
+    ? `$env:Path = '${bin};' + $env:Path`
+    : `export PATH=${quoteArgument(bin)}:"$PATH"`
   return [
-    ...(repository.unpushed ? [`git -C ${quoted(home)} push -u origin ${repository.branch}`] : []),
-    ...(isDefault ? [] : [`export AUTOMATON_HOME=${quoted(home)}`]),
-    ...(onPath ? [] : [`export PATH=${quoted(join(home, 'bin'))}:"$PATH"`]),
+    ...(repository.unpushed ? [`git -C ${quoteArgument(home)} push -u origin ${repository.branch}`] : []),
+    ...(isDefault ? [] : [setHome]),
+    ...(onPath ? [] : [setPath]),
     'cd YOUR-REPOSITORY && automaton init',
   ]
-}
-
-function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 function realHome(home: string): string {

@@ -181,6 +181,18 @@ needs('shellcheck')(
   30_000,
 )
 
+test('install.ps1 has nothing that Windows PowerShell 5.1 does not know, and reads as ASCII', () => {
+  const text = readFileSync(join(root, 'install.ps1'), 'utf8')
+  expect(text).toMatch(/^[\n\x20-\x7e]*$/)
+  expect(text).not.toMatch(/\?\?|&&|\|\||\?\.|-Parallel/)
+  for (const [open = '', close = ''] of ['{}', '()']) {
+    expect(text.split(open).length).toBe(text.split(close).length)
+  }
+  // Both scripts refuse with the same words.
+  const words = 'without a repository of yours, what automaton changes in its own files could not be undone'
+  for (const script of [text, readFileSync(join(root, 'install.sh'), 'utf8')]) expect(script).toContain(words)
+})
+
 const pwsh = Bun.which('pwsh')
 const reason = pwsh ? '' : ' (skipped: no pwsh, which neither apt nor npm has)'
 test.skipIf(!pwsh)(`install.ps1 can be parsed${reason}`, () => {

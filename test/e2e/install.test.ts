@@ -193,6 +193,19 @@ describe('where it cannot go on, nothing is half done:', () => {
     expect((await must(m.call('--version'))).stdout).toStartWith('automaton ')
   })
 
+  test('an installer that is told to end', async () => {
+    using m = makeMachine()
+    const fifo = join(m.dir, 'told')
+    Bun.spawnSync(['mkfifo', fifo])
+    m.fake('git', `case "$*" in *clone*) echo >'${fifo}'; exec sleep 60;; *) exec /usr/bin/git "$@";; esac`)
+    const url = m.remote('full.git', files)
+    const end = `"$0" install --git-url "$1" & read -r _ <"$2"; kill -TERM $!; wait $!`
+    const done = await m.run(['sh', '-c', end, m.program, url, fifo])
+    expect(done.stderr).toContain('automaton: interrupted')
+    expect(done.code).toBe(143)
+    expect(readdirSync(m.user)).toEqual([])
+  })
+
   test('a second installer', async () => {
     using m = makeMachine()
     const remote = m.remote('full.git', files)
