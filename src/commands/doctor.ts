@@ -4,6 +4,7 @@ import { refusalOf } from '../runner/facts.ts'
 import { readSetting } from '../runner/setting.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
+import { sharedFileSystem } from '../system/disk.ts'
 import { unsafeVariable } from '../system/environment.ts'
 import { oldestGit, requireGit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
@@ -35,7 +36,7 @@ export async function doctor(app: App): Promise<DoctorReport> {
   const findings = [
     environment(app),
     ...(await gitFindings(isHint ? null : project)),
-    ...(isHint ? [project] : []),
+    ...(isHint ? [project] : sharedDisk(project)),
     await harnesses(app),
     ...(await plugins(app)),
     await sandbox(app),
@@ -52,6 +53,14 @@ function projectOrHint(app: App): Project | Finding {
     if (!(error instanceof AutomatonError) || error.code !== 'no_project') throw error
     return { what: 'project', level: 'hint', detail: error.message, fix: error.fix }
   }
+}
+
+/** Locks are only as good as the file system that they are on. */
+function sharedDisk({ root }: Project): Finding[] {
+  const kind = sharedFileSystem(root)
+  if (kind === null) return []
+  const detail = `the project lies on a shared file system (${kind}): two ticks may not see each other's lock`
+  return [{ what: 'disk', level: 'hint', detail, fix: 'work in a clone on a disk of this machine' }]
 }
 
 /** What sessions of this machine are locked in by, for loops that do not turn it off. */

@@ -5,6 +5,7 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { codeOf, ensureFolder } from '../store/atomic.ts'
 import { acquire } from '../store/lock.ts'
+import { sharedFileSystem } from '../system/disk.ts'
 import { requireGit } from '../system/git.ts'
 import { isWindows } from '../system/platform.ts'
 import { absoluteUrl, type Reach } from '../system/remote.ts'
@@ -53,7 +54,7 @@ export async function install(app: App, o: { url: string | null }): Promise<Inst
     const { warnings, ...loop } = await provideLoop(app, { home, program: program.file })
     removeTree(stage)
     return {
-      ...{ home, repository, program, loop, warnings },
+      ...{ home, repository, program, loop, warnings: [...diskWarnings(home), ...warnings] },
       next: nextSteps(app, { home, repository }),
     }
   } catch (error) {
@@ -93,6 +94,13 @@ function checkFree(home: string): void {
   if (!stat.isDirectory()) throw errors.homeTaken(home, 'it is no folder')
   const [foreign] = readdirSync(home).filter((name) => !homeNames.has(name))
   if (foreign !== undefined && !isCloned(home)) throw errors.homeTaken(home, `it holds ${foreign}`)
+}
+
+/** A loop's lock and its writes rest on what a disk of this machine does. */
+function diskWarnings(home: string): string[] {
+  const kind = sharedFileSystem(home)
+  if (kind === null) return []
+  return [`${home} lies on a shared file system (${kind}), where two ticks may not see each other's lock`]
 }
 
 /** For the shell that the person has just called the installer from. */
