@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
+import { nearest } from '../machine/nearest.ts'
 import { isWindows } from '../system/platform.ts'
 import { canEdit } from './can-edit.ts'
 
@@ -114,11 +115,11 @@ function no(why: string): HookVerdict {
 function agentNamed(name: string): HookedAgent {
   const agent = Object.hasOwn(agents, name) ? agents[name] : undefined
   if (agent) return agent
-  const known = Object.keys(agents).join(', ')
+  const known = Object.keys(agents)
   throw errors.usage(
     `no hook for ${name}`,
-    `automaton knows those of ${known}`,
-    `automaton hook ${Object.keys(agents)[0]}`,
+    `automaton knows those of ${known.join(', ')}`,
+    `automaton hook ${nearest(name, known) ?? known[0]}`,
   )
 }
 

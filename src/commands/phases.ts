@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Phase, phases } from '../api/work.ts'
 import { loadProjectConfig } from '../config/project.ts'
 import { errors } from '../errors.ts'
+import { meantOf } from '../machine/nearest.ts'
 import { keptPhases } from '../machine/phases.ts'
 import { readBounded } from '../store/atomic.ts'
 import type { Project } from '../store/layout.ts'
@@ -16,5 +17,5 @@ export function keptOf(project: Project): Phase[] {
 export function phaseNamed(name: string, where: string): Phase {
   const phase = phases.find((known) => known === name)
   if (phase) return phase
-  throw errors.usage(`unknown phase (${name})`, `there are ${phases.join(', ')}`, where)
+  throw errors.usage(`unknown phase (${name})`, meantOf(name, phases), where)
 }

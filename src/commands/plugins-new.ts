@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { declarations, type SkeletonRole, skeleton, skeletonRoles } from '../assets/plugin-templates.ts'
 import { errors } from '../errors.ts'
+import { meantOf } from '../machine/nearest.ts'
 import { shown } from '../plugin/loader.ts'
 import { ensureFolder, writeAtomic } from '../store/atomic.ts'
 import { checkName } from '../store/layout.ts'
@@ -28,7 +29,7 @@ export async function newPlugin(
   const known = skeletonRoles.find((one) => one === role)
   if (!known) {
     const fix = `automaton plugins new ${skeletonRoles.join('|')} NAME`
-    throw errors.usage(`unknown role (${role})`, `there are ${skeletonRoles.join(', ')}`, fix)
+    throw errors.usage(`unknown role (${role})`, meantOf(role, skeletonRoles), fix)
   }
   checkName('plugin', name)
   const folder = join(local ? app.project().automaton : app.home, 'plugins')

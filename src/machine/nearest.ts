@@ -13,6 +13,12 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best
 }
 
+/** All that there is, after the one that was probably meant, for the reason of an error. */
+export function meantOf(word: string, candidates: readonly string[]): string {
+  const near = nearest(word, candidates)
+  return `${near === null ? '' : `did you mean "${near}"? `}there are ${candidates.join(', ')}`
+}
+
 /** Insertions, deletions and replacements that turn one word into the other (Levenshtein). */
 export function distance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, i) => i)

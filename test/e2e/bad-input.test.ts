@@ -199,6 +199,12 @@ describe('what a person types wrong', () => {
   test.each<[args: string[], meant: RegExp, fix: string]>([
     [['tick', 'nigthly'], /did you mean "nightly"\? this project has nightly$/, 'automaton status nightly'],
     [['pause-loop', 'nightl'], /did you mean "nightly"\?/, 'automaton status nightly'],
+    [
+      ['transition', 'fix-it', 'code_reveiw'],
+      /did you mean "code_review"\? there are/,
+      'automaton task fix-it',
+    ],
+    [['hook', 'gemni'], /automaton knows those of claude, gemini/, 'automaton hook gemini'],
     [['task', 'fixit'], /did you mean "fix-it"\?/, 'automaton task fix-it'],
     [
       ['create-loop', 'x', '--from-template', 'back-log'],
