@@ -89,6 +89,7 @@ export function createApp(input: AppInput): App {
       progress: input.progress,
       host: await app.host(),
       self: input.self,
+      byScheduler: false,
       signal: input.signal,
     }),
   }

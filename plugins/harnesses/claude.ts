@@ -58,6 +58,7 @@ export default definePlugin({
       remote: true,
       env: variables,
       writes: ['~/.claude'],
+      login: ['auth', 'status'],
       command: ({ model, prompt, cwd }) => ({
         argv: [
           ...['claude', '--print', '--output-format', 'stream-json', '--verbose'],

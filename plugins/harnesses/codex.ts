@@ -38,6 +38,7 @@ export default definePlugin({
       remote: true,
       env: variables,
       writes: ['~/.codex'],
+      login: ['login', 'status'],
       command: ({ model, prompt, contained }) => ({
         argv: [
           ...['codex', 'exec', '--json', '--color', 'never', '--skip-git-repo-check'],

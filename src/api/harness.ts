@@ -106,6 +106,11 @@ export interface Harness {
   env?: string[]
   /** Folders of its own that the CLI must write, `~` for the user's home. */
   writes?: string[]
+  /**
+   * Arguments with which the CLI exits with 0 when it is logged in and with another code when it is not, asking nobody.
+   * For `doctor --as-scheduler`; absent: nobody can tell before a session.
+   */
+  login?: string[]
   command(request: SessionRequest): SessionCommand
   reader(): OutputReader
 }

@@ -5,6 +5,7 @@ import { installVerbs } from './verbs/install.ts'
 import { lookVerbs } from './verbs/look.ts'
 import { programVerbs } from './verbs/programs.ts'
 import { runVerbs } from './verbs/run.ts'
+import { scheduleVerbs } from './verbs/schedule.ts'
 import { startVerbs } from './verbs/start.ts'
 import { taskVerbs } from './verbs/tasks.ts'
 import { sessionVerbs } from './verbs/tick.ts'
@@ -15,6 +16,7 @@ export const verbs: readonly Verb[] = [
   ...installVerbs,
   ...sessionVerbs,
   ...runVerbs,
+  ...scheduleVerbs,
   ...lookVerbs,
   ...decideVerbs,
   ...taskVerbs,

@@ -10,7 +10,7 @@ import { requireOwnWorktree } from '../runner/strayed.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { isRealFolder } from '../system/small-file.ts'
-import { existingLoop, withLoop } from './held.ts'
+import { existingLoop, followLoop, withLoop } from './held.ts'
 
 /** How a person approves a loop. */
 export interface ApproveOptions {
@@ -73,6 +73,7 @@ export async function approveLoop(app: App, options: ApproveOptions): Promise<Ap
     }
     const entry = { type: 'approve', run: null, by: 'human', at, data }
     const next = commit(places, state, approved(state, at), entry)
+    await followLoop(app, places)
     return { ...base, approved: true, halt: current, status: next.status, resumed_count: next.resumed_count }
   })
   if (report.approved) await host.emit('approve', { loop: places.name, haltId: halt, by: who(app).user })

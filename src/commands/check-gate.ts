@@ -5,6 +5,7 @@ import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
 import { setUpNotifiers } from '../runner/notify.ts'
 import { keepingRun } from '../runner/run-kept.ts'
+import { followingStatus } from '../runner/schedule.ts'
 import { readSetting } from '../runner/setting.ts'
 import { mendMoved } from '../runner/strayed.ts'
 import { peek } from '../store/journal.ts'
@@ -39,6 +40,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
     return report(loop, decide({ ...facts, state, outOfScope: [], tamper: null }), true)
   }
   await using _held = lock
+  await using _followed = followingStatus(places, deps)
   mendMoved(places, project)
   const { gate } = await keepingRun(places, () =>
     passGate({ places, deps, setting, state: stateOrNull(project, places), run: null }),

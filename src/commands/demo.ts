@@ -77,7 +77,7 @@ async function asPerson(app: App, repository: string, userHome: string): Promise
   const host = await app.host()
   const { clock, self, signal } = app
   const progress = () => {}
-  const deps = async () => ({ project, home, env, clock, progress, host, self, signal })
+  const deps = async () => ({ project, home, env, clock, progress, host, self, byScheduler: false, signal })
   return { ...app, home, env, cwd: repository, project: () => project, deps }
 }
 

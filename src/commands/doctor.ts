@@ -9,6 +9,7 @@ import { unsafeVariable } from '../system/environment.ts'
 import { oldestGit, requireGit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
 import { currentBranch } from './base-branch.ts'
+import { scheduleFindings } from './doctor-schedule.ts'
 import { haltWords } from './halt-words.ts'
 import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
@@ -29,8 +30,13 @@ export interface DoctorReport {
   findings: Finding[]
 }
 
-/** Looks at what a tick will need. Reads only. */
-export async function doctor(app: App): Promise<DoctorReport> {
+/**
+ * Looks at what a tick will need. Changes nothing. `asScheduler`: with the environment that scheduled ticks have, and
+ * the agents are started besides.
+ */
+export async function doctor(app: App, o: { asScheduler: boolean }): Promise<DoctorReport> {
+  const other = o.asScheduler ? await import('./doctor-as-scheduler.ts') : null
+  if (other && !other.isAsScheduler(app)) return other.asScheduler(app)
   const project = projectOrHint(app)
   const isHint = 'level' in project
   const findings = [
@@ -41,6 +47,7 @@ export async function doctor(app: App): Promise<DoctorReport> {
     ...(await plugins(app)),
     await sandbox(app),
     ...(isHint ? [] : await loopFindings(app, project)),
+    ...(isHint ? [] : ((await other?.agentFindings(app)) ?? [])),
   ] satisfies Finding[]
   return { ok: findings.every((finding) => finding.level !== 'bad'), findings }
 }
@@ -150,6 +157,7 @@ async function loopFindings(app: App, project: Project): Promise<Finding[]> {
     const findings = [...stateFindings(facts), ...(await refusal(app, facts))]
     found.push(
       ...(findings.length > 0 ? findings : [good(`loop ${name}`, facts.state?.status ?? 'untracked')]),
+      ...(await scheduleFindings(app, facts)),
     )
   }
   return found

@@ -2,7 +2,7 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
 import { keepingRun } from '../runner/run-kept.ts'
-import { completeAhead, load } from '../store/journal.ts'
+import { completeAhead, load, salvageState } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { requireLoop } from '../store/loops.ts'
@@ -47,4 +47,12 @@ export function stateOrNull(project: Project, places: LoopPlaces): LoopState | n
   if (!loaded.ahead) return loaded.state
   if (loaded.ahead.task) writeTask(project, loaded.ahead.task)
   return completeAhead(places, loaded)
+}
+
+/** Switches the loop's unit on or off, as its status is now. What fails is said and changes nothing. The caller holds the lock. */
+export async function followLoop(app: App, places: LoopPlaces): Promise<void> {
+  // Most loops of most people have no unit: nothing is loaded for those.
+  if ((salvageState(places)?.schedule.kind ?? null) === null) return
+  const { followStatus } = await import('../runner/schedule.ts')
+  await followStatus(places, await app.deps())
 }

@@ -9,7 +9,7 @@ import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { readRun } from '../store/run.ts'
-import { existingLoop, lockWaitMs, stateOf } from './held.ts'
+import { existingLoop, followLoop, lockWaitMs, stateOf } from './held.ts'
 
 /** What `pause-loop` did. */
 export interface PauseReport {
@@ -45,7 +45,7 @@ async function pauseNow(
   return await keepingRun(places, () => pauseHeld(app, places, waitMs))
 }
 
-function pauseHeld(app: App, places: LoopPlaces, waitMs: number): 'paused' {
+async function pauseHeld(app: App, places: LoopPlaces, waitMs: number): Promise<'paused'> {
   const state = stateOf(app.project(), places)
   rmSync(places.pauseRequest, { force: true })
   // A tick that settled in between has already done what was asked.
@@ -53,6 +53,7 @@ function pauseHeld(app: App, places: LoopPlaces, waitMs: number): 'paused' {
   refuseUnlessRunning(places.name, state.status)
   const at = app.clock.iso()
   commit(places, state, paused(state, at), { type: 'pause', run: null, by: 'human', at, data: {} })
+  await followLoop(app, places)
   return 'paused'
 }
 

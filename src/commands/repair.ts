@@ -10,7 +10,7 @@ import type { LoopPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { rebuild } from '../store/repair.ts'
 import { clearRun } from '../store/run.ts'
-import { existingLoop, lockWaitMs, stateOrNull } from './held.ts'
+import { existingLoop, followLoop, lockWaitMs, stateOrNull } from './held.ts'
 
 /** What `repair` found and did. */
 export interface RepairReport {
@@ -48,6 +48,7 @@ export async function repair(app: App, { loop }: { loop: string }): Promise<Repa
       : state
   // A person looks at it before anything goes on.
   if (!isWhole) refreshRun(places)
+  if (next !== state) await followLoop(app, places)
   // Last, so that a repair which was cut short is asked for again.
   if (strayed) takeWorktree(places, strayed)
   const where = strayed && `git has the worktree at ${strayed.was}`

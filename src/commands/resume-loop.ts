@@ -4,7 +4,7 @@ import { errors } from '../errors.ts'
 import { canMove, resumeLoop as resumed } from '../machine/loop.ts'
 import type { LoopStatus } from '../machine/state.ts'
 import { commit, peek } from '../store/journal.ts'
-import { existingLoop, withLoop } from './held.ts'
+import { existingLoop, followLoop, withLoop } from './held.ts'
 
 /** What `resume-loop` did. */
 export interface ResumeReport {
@@ -21,12 +21,13 @@ export async function resumeLoop(app: App, { loop }: { loop: string }): Promise<
     rmSync(places.pauseRequest, { force: true })
     return { loop, status: 'running', withdrawn: true }
   }
-  return withLoop(app, places, (state) => {
+  return withLoop(app, places, async (state) => {
     if (!canMove(state.status, 'resume')) {
       throw errors.wrongStatus(loop, 'resume', state.status, fixFor(loop, state.status))
     }
     const at = app.clock.iso()
     commit(places, state, resumed(state, at), { type: 'resume', run: null, by: 'human', at, data: {} })
+    await followLoop(app, places)
     return { loop, status: 'running', withdrawn: false }
   })
 }

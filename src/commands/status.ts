@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs'
 import type { Phase } from '../api/work.ts'
 import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
 import { remainingBudget, remainingIterations } from '../machine/brakes.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
-import { readBounded } from '../store/atomic.ts'
 import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
+import { lastScheduled } from '../store/scheduled-log.ts'
 import { listTasks } from '../store/tasks.ts'
 import { findRepository } from '../system/repository.ts'
 import { existingLoop } from './held.ts'
@@ -43,6 +42,8 @@ export interface LoopPage {
   /** Until when an agent's limit keeps it from ticking; a tick by hand tries all the same. */
   waits_until: string | null
   interval_seconds: number | null
+  /** Who ticks it: the scheduler that has its unit (null: none is installed), and whether the unit is on. */
+  schedule: { scheduler: string | null; enabled: boolean }
   /** Where sessions may write, and what keeps them there; null when loop.json cannot be read. */
   containment: Containment | null
   warnings: string[]
@@ -123,6 +124,7 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     next_tick_at: facts.nextTickAt,
     waits_until: facts.waitsUntil,
     interval_seconds: config?.schedule.interval_seconds ?? null,
+    schedule: { scheduler: state?.schedule.kind ?? null, enabled: state?.schedule.enabled ?? false },
     containment: await containment(app, project, facts),
     warnings: warnings(project, facts),
     problems: facts.problems,
@@ -174,7 +176,7 @@ function warnings(project: Project, { places, state, run, isTicking, config }: L
   if (config?.blast_radius.worktree === false && !hasGit(project)) {
     list.push('there is no git repository: changes out of scope are not noticed')
   }
-  const missed = lastScheduled(places, state?.last_tick_at ?? null)
+  const missed = lastNote(places, state?.last_tick_at ?? null)
   if (missed) list.push(`the scheduler said: ${missed}`)
   return list
 }
@@ -184,14 +186,9 @@ function hasGit(project: Project): boolean {
 }
 
 /** The last line of `scheduled.log`: why a scheduled tick did not run. */
-function lastScheduled(places: LoopPlaces, lastTickAt: string | null): string | null {
-  if (!existsSync(places.scheduledLog)) return null
+function lastNote(places: LoopPlaces, lastTickAt: string | null): string | null {
   try {
-    const line =
-      readBounded(places.scheduledLog, 1 << 20)
-        ?.trimEnd()
-        .split('\n')
-        .at(-1) || null
+    const line = lastScheduled(places)
     // Each line starts with its time; what a later tick has got over is history.
     return line !== null && lastTickAt !== null && line < lastTickAt ? null : line
   } catch {

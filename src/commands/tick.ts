@@ -26,7 +26,7 @@ export async function tick(
   app: App,
   { loop, scheduled }: { loop: string; scheduled: boolean },
 ): Promise<TickAnswer> {
-  const deps = await app.deps()
+  const deps = { ...(await app.deps()), byScheduler: scheduled }
   try {
     const report = await runTick(loop, deps, { scheduled })
     const exit = tickExit(report)

@@ -19,7 +19,7 @@ export function isDue(of: DueInput): boolean {
   if (waitMs(of) > 0) return false
   const elapsed = elapsedSeconds(of)
   if (elapsed === null || elapsed < 0) return true
-  return elapsed >= of.intervalSeconds - Math.min(30, of.intervalSeconds / 2)
+  return elapsed + wallShift(of) >= of.intervalSeconds - earlySeconds(of.intervalSeconds)
 }
 
 /** When the loop should tick next, a full interval after the last start; never before `now`. */
@@ -30,12 +30,52 @@ export function nextDue(of: DueInput): Date {
 }
 
 /**
+ * How many ticks a scheduler left out before the one that it starts now: it slept, was off, or was told to be. `since` is
+ * when the loop last did anything, ISO-8601.
+ */
+export function missedTicks({ since, intervalSeconds, now }: MissedInput): number {
+  const elapsed = (now.getTime() - Date.parse(since)) / 1000
+  return Math.max(0, Math.floor((elapsed + earlySeconds(intervalSeconds)) / intervalSeconds) - 1)
+}
+
+/** What {@link missedTicks} counts from. */
+export interface MissedInput {
+  since: string
+  intervalSeconds: number
+  now: Date
+}
+
+/**
  * When a limit ends, as the state keeps it: at most a day from now. Null for a text that is no time and for one that
  * has passed: waiting for it would be a retry without an end.
  */
 export function waitUntil(retryAt: string | undefined, now: Date): string | null {
   const ms = retryAt === undefined ? Number.NaN : Date.parse(retryAt) - now.getTime()
   return ms > 0 ? new Date(now.getTime() + Math.min(ms, longestWaitMs)).toISOString() : null
+}
+
+/**
+ * Why no schedule is installed for an interval; null where one can be. Schedulers count in minutes: what is shorter, or
+ * between two minutes, only a process that is always there can keep.
+ */
+export function refusedInterval(seconds: number): string | null {
+  if (!Number.isSafeInteger(seconds) || seconds < 60) return `${seconds} seconds are less than a minute`
+  return seconds % 60 === 0 ? null : `${seconds} seconds are not whole minutes`
+}
+
+/**
+ * How many seconds the clock on the wall has gone ahead of time since the last tick, in the night in which it is put
+ * forward. A crontab counts by that clock: without this, a daily loop would be an hour short of its day then, and wait
+ * for the next one. Only where cron's period is two hours or more; shorter ones lose nothing.
+ */
+function wallShift({ lastTickAt, intervalSeconds, now }: DueInput): number {
+  if (lastTickAt === null || intervalSeconds < 7200) return 0
+  return Math.max(0, (new Date(lastTickAt).getTimezoneOffset() - now.getTimezoneOffset()) * 60)
+}
+
+/** How much too early a scheduler may be. */
+function earlySeconds(intervalSeconds: number): number {
+  return Math.min(30, intervalSeconds / 2)
 }
 
 /** Milliseconds to `notBefore`; 0 without one. One that is further off than any wait was set by another clock. */

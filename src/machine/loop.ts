@@ -22,17 +22,17 @@ export function canMove(status: LoopStatus, verb: LoopVerb): boolean {
 
 /** running → paused. */
 export function pauseLoop(state: LoopState, at: string): LoopState {
-  return { ...state, status: 'paused', updated_at: at }
+  return { ...unscheduled(state), status: 'paused', updated_at: at }
 }
 
 /** paused → running. */
 export function resumeLoop(state: LoopState, at: string): LoopState {
-  return { ...state, status: 'running', updated_at: at }
+  return { ...rescheduled(state), status: 'running', updated_at: at }
 }
 
 /** running → complete, which lets go of the task. */
 export function completeLoop(state: LoopState, at: string): LoopState {
-  return { ...releaseTask(state, at), status: 'complete' }
+  return { ...unscheduled(releaseTask(state, at)), status: 'complete' }
 }
 
 /** running → halted. The task stays claimed, so that an approved loop goes on where it was. */
@@ -42,7 +42,7 @@ export function haltLoop(
 ): LoopState {
   const { id, reason, detail, at } = halt
   return {
-    ...state,
+    ...unscheduled(state),
     status: 'halted',
     halt: { id, reason, detail, at, files: [...halt.files] },
     updated_at: at,
@@ -56,7 +56,7 @@ export function haltLoop(
 export function approveLoop(state: LoopState, at: string): LoopState {
   const kept = state.halt && isTaskHalt(state.halt) ? releaseTask(state, at) : state
   return {
-    ...kept,
+    ...rescheduled(kept),
     status: 'running',
     halt: null,
     resumed_count: state.resumed_count + 1,
@@ -71,6 +71,21 @@ export function approveLoop(state: LoopState, at: string): LoopState {
     not_before: null,
     updated_at: at,
   }
+}
+
+/** What installs (`kind` is the scheduler's name) or removes the loop's unit. Only a loop that runs is ticked by it. */
+export function scheduleLoop(state: LoopState, kind: string | null, at: string): LoopState {
+  const enabled = kind !== null && state.status === 'running'
+  return { ...state, schedule: { enabled, kind }, updated_at: at }
+}
+
+/** The unit of a loop that does not run is off; `kind` remembers whose it is. */
+function unscheduled(state: LoopState): LoopState {
+  return { ...state, schedule: { ...state.schedule, enabled: false } }
+}
+
+function rescheduled(state: LoopState): LoopState {
+  return { ...state, schedule: { ...state.schedule, enabled: state.schedule.kind !== null } }
 }
 
 /** The `detail` of a halt over the phase that the current task is in. */

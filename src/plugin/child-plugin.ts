@@ -40,7 +40,7 @@ export interface SetupAnswer {
   made: number
   source: boolean
   verifier: { free: boolean } | null
-  harness: { programs: string[]; remote: boolean; env: string[]; writes: string[] } | null
+  harness: { programs: string[]; remote: boolean; env: string[]; writes: string[]; login?: string[] } | null
   scheduler: boolean
   hooks: string[]
 }
@@ -140,6 +140,7 @@ export class ChildPlugin {
             remote: harness.remote === true,
             env: [...(harness.env ?? [])],
             writes: [...(harness.writes ?? [])],
+            ...(harness.login ? { login: [...harness.login] } : {}),
           }
         : null,
       scheduler: scheduler !== undefined,

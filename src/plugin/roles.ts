@@ -45,7 +45,7 @@ export interface Guard {
 }
 
 /** A harness in this process, or one in another, which answers later. */
-export type HarnessLike = Pick<Harness, 'programs' | 'remote' | 'env' | 'writes'> & {
+export type HarnessLike = Pick<Harness, 'programs' | 'remote' | 'env' | 'writes' | 'login'> & {
   command(request: SessionRequest): SessionCommand | Promise<SessionCommand>
   reader(): Pick<OutputReader, 'line'> & {
     end(end: Parameters<OutputReader['end']>[0]): SessionReport | Promise<SessionReport>
@@ -54,6 +54,8 @@ export type HarnessLike = Pick<Harness, 'programs' | 'remote' | 'env' | 'writes'
 
 /** A harness whose every answer was checked. */
 export interface HostedHarness extends Required<Pick<Harness, 'programs' | 'remote' | 'env' | 'writes'>> {
+  /** null: it cannot tell. */
+  login: string[] | null
   command(request: SessionRequest): Promise<SessionCommand>
   /** Its `line` never fails. */
   reader(): Pick<OutputReader, 'line'> & {
@@ -104,13 +106,14 @@ export function guardVerifier(verifier: Verifier, at: Guard): Verifier {
 
 /** Puts the door in front of a harness. */
 export function guardHarness(harness: HarnessLike, at: Guard): HostedHarness {
-  const { programs, remote, env, writes } = harness
+  const { programs, remote, env, writes, login } = harness
   const { limits } = at
   return {
     programs,
     remote: remote === true,
     env: env ?? [],
     writes: writes ?? [],
+    login: login ?? null,
     async command(request) {
       const site = at.site('command')
       const run = () => harness.command(request)

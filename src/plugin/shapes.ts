@@ -94,6 +94,7 @@ export const pluginRolesShape = v.strictObject({
       remote: v.optional(v.boolean()),
       env: v.optional(names),
       writes: v.optional(names),
+      login: v.optional(names),
       command: method,
       reader: method,
     }),

@@ -42,11 +42,15 @@ export function recordBrakes({ places, project, home, task }: BrakePlaces): Brak
   return record
 }
 
-/** The part of it that automaton itself writes between two ticks. */
-export function hashesOfRecords({ state, log }: LoopPlaces): BrakeRecord {
+/** The names of that part of it which automaton itself writes between two ticks. */
+export const recordNames: readonly string[] = ['.state.loop', '.state.log', 'tick script']
+
+/** That part; what is not there has no hash. */
+export function hashesOfRecords({ state, log, script }: LoopPlaces): BrakeRecord {
   const record: BrakeRecord = {}
   hashInto(record, '.state.loop', state)
   hashInto(record, '.state.log', log)
+  hashInto(record, 'tick script', script)
   return record
 }
 

@@ -16,6 +16,8 @@ export interface Deps {
   host: Host
   /** Program and arguments that start this automaton again. */
   self: readonly string[]
+  /** The loop's own unit started this process, which ends when the unit is unloaded. */
+  byScheduler: boolean
   /** Aborted when automaton is told to stop. */
   signal: AbortSignal
 }

@@ -30,6 +30,11 @@ export type TickReport = Common &
     | { outcome: 'busy'; holder: string }
     | { outcome: 'not_due'; due: string }
     | {
+        /** `schedule.kind` of loop.json says that no scheduler ticks this loop. */
+        outcome: 'unscheduled'
+        kind: 'daemon' | 'manual'
+      }
+    | {
         outcome: 'refused'
         gate: GateResult
         /** The halt that cleaning up after the tick before ended in; one that the gate found is in `gate`. */
@@ -80,6 +85,7 @@ export function tickExit(report: TickReport): ExitCode {
   switch (report.outcome) {
     case 'busy':
     case 'not_due':
+    case 'unscheduled':
     case 'no_work':
     case 'rate_limited':
       return 0

@@ -1,6 +1,6 @@
 import type { LoopPlaces } from '../store/layout.ts'
 import { type RunRecord, readRun, writeRun } from '../store/run.ts'
-import { hashesOfRecords } from './brakewire.ts'
+import { hashesOfRecords, recordNames } from './brakewire.ts'
 
 /**
  * Runs something that writes state and log while a dead tick may wait to be cleaned up after. Its run.json says how they
@@ -20,7 +20,9 @@ export function refreshRun(places: LoopPlaces): void {
   const run = deadRun(places)
   if (!run) return
   const now = hashesOfRecords(places)
-  if (!agrees(run, now)) writeRun(places, { ...run, brakes: { ...run.brakes, ...now } })
+  if (agrees(run, now)) return
+  const others = Object.entries(run.brakes).filter(([name]) => !recordNames.includes(name))
+  writeRun(places, { ...run, brakes: { ...Object.fromEntries(others), ...now } })
 }
 
 function deadRun(places: LoopPlaces): RunRecord | null {
@@ -30,5 +32,5 @@ function deadRun(places: LoopPlaces): RunRecord | null {
 }
 
 function agrees({ brakes }: RunRecord, now: Record<string, string>): boolean {
-  return Object.entries(now).every(([name, hash]) => brakes[name] === hash)
+  return recordNames.every((name) => brakes[name] === now[name])
 }

@@ -24,11 +24,13 @@ import { caughtAt, makeHalt } from './halt.ts'
 import { Interrupted } from './interrupt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
+import { noteMissed } from './missed.ts'
 import { setUpNotifiers } from './notify.ts'
 import { OverBudget, withinBudget } from './over-budget.ts'
 import { finished, recover } from './recover.ts'
 import type { TickReport } from './report.ts'
 import type { Scene, Search, Work } from './scene.ts'
+import { followingStatus } from './schedule.ts'
 import { SessionFailed } from './session-failed.ts'
 import { allowedPhases, readSetting, type Setting } from './setting.ts'
 import { sessionFailed } from './steps/fail.ts'
@@ -50,6 +52,7 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   subreaper()
   // A session of the same user could read its secrets, and write into it.
   setUndumpable()
+  await using _followed = followingStatus(places, deps)
   const setting = readSetting(places, deps.project, deps.home)
   await setUpNotifiers(deps, setting.notify)
   // What a copied project's run.json names are the other one's processes, and its worktree is not this loop's.
@@ -95,6 +98,9 @@ interface Attempt {
 async function attempt({ places, deps, setting, state, scheduled }: Attempt): Promise<TickReport> {
   const { config } = setting
   const startedAt = deps.clock.iso()
+  if (scheduled && config && config.schedule.kind !== 'native') {
+    return { ...common(places.name), outcome: 'unscheduled', kind: config.schedule.kind }
+  }
   if (scheduled && config && state?.status === 'running') {
     const when = {
       lastTickAt: state.last_tick_at,
@@ -103,6 +109,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
       now: deps.clock.now(),
     }
     if (!isDue(when)) return { ...common(places.name), outcome: 'not_due', due: nextDue(when).toISOString() }
+    noteMissed(places, { ...when, state, progress: deps.progress })
   }
   const run = crypto.randomUUID()
   const passed = await passGate({ places, deps, setting, state, run })

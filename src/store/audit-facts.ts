@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { UnitState } from '../api/scheduler.ts'
 import type { Phase } from '../api/work.ts'
 import { type AuditFacts, type AuditLoop, type AuditTask, mentionedFiles } from '../machine/audit.ts'
 import { artifactOf, loopPhases, readVerdictLine } from '../machine/phases.ts'
@@ -17,6 +18,8 @@ export interface AuditInput {
   kept: readonly Phase[]
   /** How many models `models.json` names. */
   modelCount: number
+  /** What the system's scheduler holds, by loop; a loop that is not in it could not be asked for, or has no schedule. */
+  units?: ReadonlyMap<string, UnitState>
 }
 
 const fileLimit = 1 << 20
@@ -25,7 +28,7 @@ const fileLimit = 1 << 20
  * Collects what the audit's rules look at. Files over 1 MiB count as there but are not read; built, downloaded and
  * hidden folders are not entered.
  */
-export function gatherAudit({ project, now, kept, modelCount }: AuditInput): AuditFacts {
+export function gatherAudit({ project, now, kept, modelCount, units }: AuditInput): AuditFacts {
   const list = listTasks(project)
   const files = projectFiles(project.root)
   const tests = files.filter(isTest)
@@ -37,7 +40,10 @@ export function gatherAudit({ project, now, kept, modelCount }: AuditInput): Aud
       .filter((name) => !list.untracked.includes(name))
       .map((name) => taskFacts(project, name)),
     untracked: list.untracked.map((task) => ({ task, path: shown(project, taskPlaces(project, task).dir) })),
-    loops: listLoops(project).map((name) => loopFacts(project, name)),
+    loops: listLoops(project).map((name) => ({
+      ...loopFacts(project, name),
+      unit: units?.get(name) ?? null,
+    })),
     sources: files.filter((path) => isSource(path) && !isTest(path)),
     tests: tests.map((path) => ({ path, text: textOf(project, path) })),
     designs: files.filter((path) => /^design\/.*\.md$/.test(path)).map((path) => designFacts(project, path)),
@@ -65,7 +71,7 @@ function taskFacts(project: Project, name: string): AuditTask {
   }
 }
 
-function loopFacts(project: Project, name: string): AuditLoop {
+function loopFacts(project: Project, name: string): Omit<AuditLoop, 'unit'> {
   const places = loopPlaces(project, name)
   const { state, problem } = peek(places)
   return {
@@ -73,7 +79,6 @@ function loopFacts(project: Project, name: string): AuditLoop {
     path: shown(project, places.state),
     state: problem ? null : state,
     problem: problem?.message ?? null,
-    unit: null,
   }
 }
 

@@ -30,7 +30,8 @@ export function rebuild(places: LoopPlaces, { at, by, haltId }: RebuildOptions):
   const current = good ? { ...base, seq: good.seq, log_head: good.hash } : { ...base, seq: 0, log_head: '' }
   const detail = from === 'nothing' ? 'repaired:no-history' : 'repaired'
   const halt = { id: haltId, reason: 'human_intervention', detail, at, files: [] } as const
-  const next: LoopState = { ...current, status: 'halted', halt: { ...halt, files: [] } }
+  const schedule = { ...current.schedule, enabled: false }
+  const next: LoopState = { ...current, status: 'halted', halt: { ...halt, files: [] }, schedule }
   const data = { from, problem: problem?.message ?? null }
   return commit(places, current, next, { type: 'repaired', run: null, by, data, at })
 }

@@ -10,7 +10,7 @@ const passed = [
 ]
 
 /** The proxy variables are read in both cases by the tools that know them. */
-const proxies = /^(https?|ftp|all|no)_proxy$/i
+export const proxies = /^(https?|ftp|all|no)_proxy$/i
 
 /** Windows programs do not start well without these. */
 const passedOnWindows = ['TEMP', 'TMP', 'windir', 'SystemDrive', 'ProgramFiles', 'ProgramData']
@@ -68,6 +68,11 @@ export function sessionEnv(options: SessionEnvOptions): Record<string, string> {
 export function putFirstOnPath(env: Record<string, string>, folder: string): void {
   const name = Object.keys(env).find((one) => isWindows && one.toUpperCase() === 'PATH') ?? 'PATH'
   env[name] = `${folder}${delimiter}${env[name] ?? ''}`
+}
+
+/** True for a name that no session and no tick ever gets from outside. */
+export function isKeptOut(name: string): boolean {
+  return removed.test(name)
 }
 
 /** The first variable that could have loaded code into automaton, or null. An empty value counts as unset. */

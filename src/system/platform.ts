@@ -6,3 +6,6 @@ export const ownPid = process.pid
 
 /** The user's number; null on Windows. */
 export const userNumber = process.getuid?.() ?? null
+
+/** What the system is called: `linux`, `darwin`, `win32`. */
+export const systemName: string = process.platform

@@ -54,6 +54,7 @@ const loop: LoopPage = {
   next_tick_at: null,
   waits_until: null,
   interval_seconds: 3600,
+  schedule: { scheduler: null, enabled: false },
   containment: { tier: 'T0', why: 'no sandbox', where: 'worktree', scope: ['src/'] },
   warnings: [hostile],
   problems: [{ what: hostile, fix: 'automaton doctor' }],

@@ -42,6 +42,8 @@ function reportWords(report: TickReport): string {
       return `already running (${report.holder})`
     case 'not_due':
       return `not due before ${report.due}`
+    case 'unscheduled':
+      return `not for schedulers: schedule.kind is "${report.kind}"`
     case 'no_work':
       return 'no work'
     case 'refused': {

@@ -124,12 +124,13 @@ function waits({ waits_until: until }: LoopPage, now: string): string | null {
 }
 
 function nextTick(
-  { next_tick_at: at, interval_seconds: interval, status }: LoopPage,
+  { next_tick_at: at, interval_seconds: interval, status, schedule }: LoopPage,
   now: string,
 ): string | null {
   if (status !== 'running' || interval === null) return null
   if (at === null) return 'when you say so'
-  return `${relative(at, now)}, every ${duration(interval)}, where a schedule or the daemon runs`
+  const who = schedule.scheduler === null ? 'where a schedule or the daemon runs' : `by ${schedule.scheduler}`
+  return `${relative(at, now)}, every ${duration(interval)}, ${who}`
 }
 
 function limits({ containment }: LoopPage): string {

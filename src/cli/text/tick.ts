@@ -35,6 +35,8 @@ function headline(report: TickReport, { colors }: Page): string {
       return `${loop} is already running (${report.holder})`
     case 'not_due':
       return `${loop} is not due before ${report.due}`
+    case 'unscheduled':
+      return `${loop} is not for schedulers: loop.json says schedule.kind "${report.kind}"`
     case 'refused':
       return colors.yellow(`${loop} did not tick: ${report.gate.reason}`)
     case 'no_work':
@@ -54,6 +56,7 @@ function body(report: TickReport, waiting: TickAnswer['waiting']): [string, stri
   switch (report.outcome) {
     case 'busy':
     case 'not_due':
+    case 'unscheduled':
       return []
     case 'refused':
       return [
@@ -136,6 +139,7 @@ function nextCommands({
   switch (report.outcome) {
     case 'busy':
     case 'not_due':
+    case 'unscheduled':
       return []
     case 'refused':
       return report.gate.fix === '' ? [] : [report.gate.fix]

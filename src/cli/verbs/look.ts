@@ -75,7 +75,7 @@ export const lookVerbs: readonly Verb[] = [
     options: [{ name: 'strict', help: 'exit 3 when there is anything' }],
     async run(app, input) {
       const { audit } = await import('../../commands/audit.ts')
-      const report = audit(app)
+      const report = await audit(app)
       return {
         report,
         exit: input.on('strict') && report.violations.length > 0 ? 3 : 0,

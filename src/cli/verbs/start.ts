@@ -52,10 +52,13 @@ export const startVerbs: readonly Verb[] = [
     name: 'doctor',
     group: 'Start',
     help: 'check what a tick needs, with a fix for each fault',
+    options: [
+      { name: 'as-scheduler', help: 'with the environment of scheduled ticks, and start the agents' },
+    ],
     readOnly: true,
-    async run(app) {
+    async run(app, input) {
       const { doctor } = await import('../../commands/doctor.ts')
-      const report = await doctor(app)
+      const report = await doctor(app, { asScheduler: input.on('as-scheduler') })
       return {
         report,
         exit: report.ok ? 0 : 3,

@@ -1,0 +1,67 @@
+import { statSync } from 'node:fs'
+import type { UnitState } from '../api/scheduler.ts'
+import type { LoopConfig } from '../machine/config.ts'
+import type { LoopState } from '../machine/state.ts'
+import { plainReason, readBounded } from '../store/atomic.ts'
+import { readLog } from '../store/journal.ts'
+import type { LoopPlaces } from '../store/layout.ts'
+import { sha256 } from '../system/digest.ts'
+import { isWindows } from '../system/platform.ts'
+import { which } from '../system/process.ts'
+import type { Deps } from './deps.ts'
+import { inspectUnit, unitOf } from './schedule.ts'
+import { readShellScript } from './tick-script.ts'
+
+/** A loop whose unit is looked at. */
+export interface CheckedLoop {
+  places: LoopPlaces
+  state: LoopState
+  config: LoopConfig | null
+}
+
+/**
+ * What the system's scheduler holds for a loop, with what is wrong with its tick script among the drift. Null for a loop
+ * without a schedule. Throws where the scheduler cannot be asked.
+ */
+export async function checkUnit(
+  deps: Deps,
+  { places, state, config }: CheckedLoop,
+): Promise<UnitState | null> {
+  const scheduler = state.schedule.kind
+  if (scheduler === null) return null
+  const unit = unitOf(places, deps.project, config?.schedule.interval_seconds ?? 3600)
+  const found = await inspectUnit(deps, { scheduler, unit })
+  return { ...found, drift: [...found.drift, ...scriptDrift(places)] }
+}
+
+/** The SHA-256 of the tick script as it was installed; null when none is. */
+export function recordedScript(places: LoopPlaces): string | null {
+  const last = readLog(places).findLast((record) => record.type === 'schedule')
+  return typeof last?.data.script === 'string' ? last.data.script : null
+}
+
+/** What a loop's tick script runs and sees; null where there is none that automaton wrote. */
+export function installedScript(places: LoopPlaces): ReturnType<typeof readShellScript> {
+  try {
+    return isWindows ? null : readShellScript(readBounded(places.script, longest) ?? '')
+  } catch {
+    return null
+  }
+}
+
+const longest = 1 << 20
+
+function scriptDrift(places: LoopPlaces): string[] {
+  try {
+    const text = readBounded(places.script, longest)
+    if (text === null) return ['its tick script is missing']
+    if (sha256(text) !== recordedScript(places)) return ['its tick script is not as it was installed']
+    const mode = statSync(places.script).mode & 0o777
+    if (!isWindows && mode !== 0o700) return [`its tick script has the mode ${mode.toString(8)}, and not 700`]
+  } catch (error) {
+    return [`its tick script cannot be read: ${plainReason(error)}`]
+  }
+  const program = installedScript(places)?.self[0]
+  const isGone = program !== undefined && which(program, '') === null
+  return isGone ? [`its tick script starts ${program}, which is gone`] : []
+}
