@@ -1,6 +1,7 @@
 import { definePlugin } from 'automaton'
 import * as v from 'valibot'
 import { type Notice, notifier, onOption, plainText } from './notice.ts'
+import { liesIn } from './program.ts'
 import { tellBy } from './run.ts'
 
 const optionsSchema = v.strictObject({
@@ -26,7 +27,7 @@ export default definePlugin({
   setup: ({ options: { on, command, timeout } }) => ({
     hooks: notifier(on, async (notice) => {
       const { project } = notice
-      if (command[0]?.startsWith(`${project}/`)) {
+      if (liesIn(command[0] ?? '', project, process.platform === 'win32')) {
         throw new Error(`${command[0]} lies in the project, where a session may have changed it`)
       }
       await tellBy({ argv: command, stdin: `${JSON.stringify(said(notice))}\n`, seconds: timeout })

@@ -1,3 +1,5 @@
+import { windowsProgram } from './program.ts'
+
 /** A program that tells a person something. */
 export interface Telling {
   argv: string[]
@@ -10,8 +12,10 @@ export interface Telling {
 
 /** Runs a program to its end, and not longer than it may take. Rejects when it fails; what it prints is nobody's. */
 export async function tellBy({ argv, stdin, cwd, env, seconds }: Telling): Promise<void> {
-  const [program = ''] = argv
-  const child = Bun.spawn(argv, {
+  const [program = '', ...rest] = argv
+  const file = process.platform === 'win32' ? windowsProgram(program, process.env.PATH ?? '') : program
+  if (file === null) throw new Error(`${program} is no program in a folder of PATH`)
+  const child = Bun.spawn([file, ...rest], {
     stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
     stdout: 'ignore',
     stderr: 'ignore',
@@ -19,6 +23,7 @@ export async function tellBy({ argv, stdin, cwd, env, seconds }: Telling): Promi
     ...(env === undefined ? {} : { env: { ...process.env, ...env } }),
     timeout: seconds * 1000,
     killSignal: 'SIGKILL',
+    windowsHide: true,
   })
   const code = await child.exited
   if (child.signalCode !== null) throw new Error(`${program} did not end within ${seconds} s`)

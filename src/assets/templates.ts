@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import backlog from '../../templates/loops/backlog/loop.json'
 import ciTriage from '../../templates/loops/ci-triage/loop.json'
 import selfImprovement from '../../templates/loops/self-improvement/loop.json'
 import { errors } from '../errors.ts'
 import { nearest } from '../machine/nearest.ts'
+import { realPath } from '../system/real-path.ts'
 import { isInWorktree } from '../system/worktree-path.ts'
 
 const builtins: ReadonlyMap<string, object> = new Map<string, object>([
@@ -62,7 +63,7 @@ export function listTemplates(home: string): string[] {
 
 /** A template decides what a loop may do, so an agent must not have had a hand in it. */
 function refuseWorktree(path: string): void {
-  const real = existsSync(path) ? realpathSync(path) : path
+  const real = existsSync(path) ? realPath(path) : path
   if (!isInWorktree(real)) return
   const why = "it lies in a loop's worktree, where sessions write"
   throw errors.usage(

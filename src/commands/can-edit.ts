@@ -1,8 +1,9 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { lstatSync, readlinkSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { App } from '../app.ts'
 import { inScope, isProtected } from '../machine/scope.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
+import { realPath } from '../system/real-path.ts'
 
 /** Whether a path may be edited, and why. */
 export interface CanEditReport {
@@ -117,7 +118,7 @@ function below(folder: string, path: string): string | null {
 /** The path without links, also of what does not exist yet: a link that leads nowhere is where a write would go. */
 function real(path: string, left = 40): string {
   try {
-    return realpathSync(path)
+    return realPath(path)
   } catch {
     const folder = dirname(path)
     if (folder === path || left === 0) return path

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import { tick } from '../runner/tick.ts'
 import { findProject } from '../store/layout.ts'
 import { exec } from '../system/exec.ts'
 import { which } from '../system/process.ts'
+import { realPath } from '../system/real-path.ts'
 import { approveLoop } from './approve.ts'
 import { createLoop } from './create-loop.ts'
 import { createTask } from './create-task.ts'
@@ -40,7 +41,7 @@ export async function demo(app: App, say: (line: string) => void): Promise<DemoR
   if (!which('sh', app.env.PATH ?? '')) {
     throw errors.cannotRun('sh', 'it is in no folder of PATH', 'put the folder of sh on PATH')
   }
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'automaton-demo-')))
+  const folder = realPath(mkdtempSync(join(tmpdir(), 'automaton-demo-')))
   const repository = join(folder, 'slug')
   const home = join(folder, 'home')
   for (const dir of [repository, home]) mkdirSync(dir)

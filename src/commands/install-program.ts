@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors } from '../errors.ts'
 import { ensureFolder, plainReason, writeAtomic } from '../store/atomic.ts'
 import { gitNow } from '../system/git.ts'
 import { isWindows } from '../system/platform.ts'
+import { realPath } from '../system/real-path.ts'
 import { findRepository, repositoryPlace } from '../system/repository.ts'
 
 /** The program in HOME. */
@@ -78,7 +79,7 @@ function readOrNull(file: string): Buffer | null {
 
 function samePath(a: string, b: string): boolean {
   try {
-    return realpathSync(a) === realpathSync(b)
+    return realPath(a) === realPath(b)
   } catch {
     return false
   }

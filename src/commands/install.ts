@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { lstatSync, readdirSync, rmdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { App } from '../app.ts'
@@ -8,6 +8,7 @@ import { acquire } from '../store/lock.ts'
 import { sharedFileSystem } from '../system/disk.ts'
 import { requireGit } from '../system/git.ts'
 import { isWindows } from '../system/platform.ts'
+import { realPath } from '../system/real-path.ts'
 import { absoluteUrl, type Reach } from '../system/remote.ts'
 import { removeTree } from '../system/remove.ts'
 import { quoteArgument } from '../system/repository.ts'
@@ -124,7 +125,7 @@ function nextSteps(app: App, { home, repository }: Pick<InstallReport, 'home' | 
 
 function realHome(home: string): string {
   try {
-    return realpathSync(home)
+    return realPath(home)
   } catch {
     return home
   }

@@ -1,15 +1,16 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { findPlugins, type PluginFile, pluginFolders } from '../plugin/files.ts'
+import { realPath } from '../system/real-path.ts'
 import { isInWorktree } from '../system/worktree-path.ts'
 
 /** The plugin that a person means: its file, its folder, or its file's name. Throws `bad_value` with the reason for what is none. */
 export function pluginNamed(app: App, typed: string): PluginFile {
   const { home, automaton } = app.pluginPlaces()
   const path = resolve(app.cwd, typed)
-  const real = existsSync(path) ? realpathSync(path) : null
+  const real = existsSync(path) ? realPath(path) : null
   const known = pluginFolders(home, automaton).flatMap((folder) => findPlugins(folder))
   const found =
     known.find(({ file }) => file === path || dirname(file) === path) ??

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { realPath } from '../system/real-path.ts'
 import { isInWorktree } from '../system/worktree-path.ts'
 
 /** A user's plugin as it lies on the disk. */
@@ -20,7 +21,7 @@ const notPlugin = /\.(?:d|test)\.(?:ts|js|mjs)$/
 /** The folders that plugins are loaded from, in the order of loading. Never one inside a loop's worktree: a session wrote what is there. */
 export function pluginFolders(home: string, automaton: string | null): string[] {
   const folders = [join(home, 'plugins'), ...(automaton === null ? [] : [join(automaton, 'plugins')])]
-  return folders.filter((folder) => existsSync(folder) && !isInWorktree(realpathSync(folder)))
+  return folders.filter((folder) => existsSync(folder) && !isInWorktree(realPath(folder)))
 }
 
 /** The plugins of a folder by name: files, and folders with an index file. Tests and declarations are none. */
@@ -45,7 +46,7 @@ export function pluginAt(path: string): PluginFile | null {
 
 function describe(file: string, stem: string): PluginFile {
   const test = file.replace(/\.(ts|js|mjs)$/, '.test.$1')
-  return { file, real: realpathSync(file), stem, test: isFile(test) ? test : null }
+  return { file, real: realPath(file), stem, test: isFile(test) ? test : null }
 }
 
 function isFile(path: string): boolean {

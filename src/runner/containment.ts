@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { LoopConfig } from '../machine/config.ts'
 import { checkoutDir } from '../system/checkout.ts'
+import { realPath } from '../system/real-path.ts'
 import { removeTree } from '../system/remove.ts'
 import { policyFor } from '../system/sandbox/policy.ts'
 import { findSandbox, type SandboxChoice } from '../system/sandbox/tier.ts'
@@ -40,7 +41,7 @@ export function contain(scene: Scene, site: Site, program: Contained): WrappedCo
     userHome: deps.env.HOME ?? userInfo().homedir,
     uid: userInfo().uid,
     harnessWrites: [...program.writes, ...config.harness.writes],
-    tmp: join(realpathSync(tmpdir()), `${temporaryPrefix(scene.run)}${randomBytes(4).toString('hex')}`),
+    tmp: join(realPath(tmpdir()), `${temporaryPrefix(scene.run)}${randomBytes(4).toString('hex')}`),
   })
   return wrapCommand({
     choice: scene.sandbox,
@@ -53,7 +54,7 @@ export function contain(scene: Scene, site: Site, program: Contained): WrappedCo
 
 /** Removes the private temporary folders that a dead tick left. */
 export function removeTemporary(run: string): void {
-  const folder = realpathSync(tmpdir())
+  const folder = realPath(tmpdir())
   for (const name of readdirSync(folder)) {
     if (name.startsWith(temporaryPrefix(run))) removeTree(join(folder, name))
   }

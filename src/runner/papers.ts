@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Role, SessionUsage } from '../api/harness.ts'
 import { readBounded } from '../store/atomic.ts'
+import { realPath } from '../system/real-path.ts'
 import { removeTree } from '../system/remove.ts'
 import { runFolder } from '../system/snapshot.ts'
 
@@ -70,7 +71,7 @@ export function mergeUsage(reported: SessionUsage, cost: string | null, warnings
 /** Whether a session left the folder where it was: a link in its place leads to files that are none of the session's. */
 function isReal(folder: string): boolean {
   try {
-    return realpathSync(folder) === folder && lstatSync(folder).isDirectory()
+    return realPath(folder) === folder && lstatSync(folder).isDirectory()
   } catch {
     return false
   }

@@ -1,7 +1,8 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { errors } from '../errors.ts'
 import { isWindows } from '../system/platform.ts'
+import { realPath } from '../system/real-path.ts'
 
 /** A project's folders. Paths are absolute and free of links down to `root`. */
 export interface Project {
@@ -170,7 +171,7 @@ function isFolder(path: string): boolean {
 /** The path without links; as it is when it does not exist. */
 function real(path: string): string {
   try {
-    return realpathSync(path)
+    return realPath(path)
   } catch {
     return resolve(path)
   }

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errors } from '../errors.ts'
 import { type GitPlace, gitNow } from './git.ts'
 import { runsIn } from './holders.ts'
+import { realPath } from './real-path.ts'
 import { quoteArgument, type Repository } from './repository.ts'
 import { readLine } from './small-file.ts'
 
@@ -102,7 +103,7 @@ export function readNames(folder: string): string[] {
 function canonical(gitFile: string): string {
   const worktree = dirname(gitFile)
   try {
-    return join(realpathSync(dirname(worktree)), basename(worktree), basename(gitFile))
+    return join(realPath(dirname(worktree)), basename(worktree), basename(gitFile))
   } catch {
     return gitFile
   }

@@ -8,7 +8,6 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  realpathSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,6 +16,7 @@ import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
 import { flock } from './native.ts'
 import { isWindows } from './platform.ts'
+import { realPath } from './real-path.ts'
 import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
 import { openSole } from './windows/sole.ts'
@@ -43,7 +43,7 @@ export interface PrivateOptions {
  * to read. Whatever would run a program that the repository's configuration names works through one of these.
  */
 export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOptions): PrivateGit {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), prefix)))
+  const dir = realPath(mkdtempSync(join(tmpdir(), prefix)))
   const release = hold(dir)
   const folders = ['objects', 'refs', 'info', ...(workTree ? [] : ['empty'])]
   for (const folder of folders) mkdirSync(join(dir, folder), { mode: 0o700 })

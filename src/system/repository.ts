@@ -1,8 +1,9 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { errors } from '../errors.ts'
 import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
+import { realPath } from './real-path.ts'
 import { readSmall } from './small-file.ts'
 
 /** A repository with a checkout, as absolute paths without symbolic links. */
@@ -22,7 +23,7 @@ export interface Repository {
  * in a folder that nobody vouches for. Throws when a `.git` is there but leads nowhere, or has no checkout.
  */
 export function findRepository(root: string): Repository | null {
-  const start = realpathSync(root)
+  const start = realPath(root)
   for (let folder = start; ; folder = dirname(folder)) {
     const gitDir = gitDirOf(folder)
     if (gitDir) return describe(folder, gitDir, start)
@@ -46,9 +47,9 @@ function gitDirOf(folder: string): string | null {
   const kind = lstatSync(entry, { throwIfNoEntry: false })
   if (!kind) return null
   if (statSync(entry, { throwIfNoEntry: false })?.isDirectory())
-    return isGitDir(entry) ? realpathSync(entry) : null
+    return isGitDir(entry) ? realPath(entry) : null
   const target = kind.isFile() ? readGitFile(entry) : null
-  if (target && isGitDir(target)) return realpathSync(target)
+  if (target && isGitDir(target)) return realPath(target)
   const why = target ? `it names ${target}, which is not a git folder` : 'it names no git folder'
   throw errors.repositoryBroken(entry, why, `git -C ${quoteArgument(folder)} status`)
 }
@@ -76,7 +77,7 @@ function commonDirOf(gitDir: string): string {
   if (!statSync(file, { throwIfNoEntry: false })) return gitDir
   const named = (readSmall(file) ?? '').trim()
   const common = resolve(gitDir, named)
-  if (isGitDir(common)) return realpathSync(common)
+  if (isGitDir(common)) return realPath(common)
   throw errors.repositoryBroken(file, `it names ${common}, which is not a git folder`, 'git worktree repair')
 }
 

@@ -1,10 +1,11 @@
-import { existsSync, lstatSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errors } from '../errors.ts'
 import { checkoutDir, checkoutPlace, clearRefLock, clearStaleLocks, headOf, readNames } from './checkout.ts'
 import { installIndex } from './checkout-index.ts'
 import { git, gitBytes, gitText, resolveCommit, together } from './git.ts'
 import { privateGit } from './private.ts'
+import { realPath } from './real-path.ts'
 import { removeTree } from './remove.ts'
 import { quoteArgument, type Repository, readGitFile, repositoryPlace } from './repository.ts'
 import { putBack, repairGitFile } from './restore.ts'
@@ -214,7 +215,7 @@ function whoHas(repo: Repository, ref: string): string | null {
 
 function isSame(a: string, b: string): boolean {
   try {
-    return realpathSync(a) === realpathSync(b)
+    return realPath(a) === realPath(b)
   } catch {
     return false
   }

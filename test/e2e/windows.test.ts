@@ -20,6 +20,8 @@ const windowsGit = tool('TEST_WINDOWS_GIT')
 const { test } = windowsGit
 const minutes = 60_000
 const limit = 4 * minutes
+/** In a worktree it is longer than the 260 characters that Windows takes by default. */
+const longPath = `${'far-away/'.repeat(25)}file.txt`
 let wine: Wine
 
 describe('on Windows, as far as Wine plays it', () => {
@@ -33,7 +35,7 @@ describe('on Windows, as far as Wine plays it', () => {
   test(
     'two ticks at once are one tick, and what a session leaves running ends with it',
     async () => {
-      const { call, steer, state, root } = await project('twice')
+      const { call, steer, state, root, loopDir } = await project('two at once')
       writeFileSync(join(steer, 'linger'), '')
       const ticks = await Promise.all([call('tick', 'nightly', '--json'), call('tick', 'nightly', '--json')])
       expect(ticks.map((tick) => tick.code)).toEqual([0, 0])
@@ -42,6 +44,7 @@ describe('on Windows, as far as Wine plays it', () => {
       expect(git(root, 'show', 'automaton/nightly:src/work.txt')).toBe('start\nmore')
       expect(lines(join(steer, 'started'))).toHaveLength(1)
       expect(wine.running('agent.exe --sleep')).toBe(0)
+      expect(readFileSync(join(loopDir, 'worktree', longPath), 'utf8')).toBe('far down\n')
     },
     limit,
   )
@@ -57,7 +60,9 @@ describe('on Windows, as far as Wine plays it', () => {
       rmSync(join(steer, 'drift'))
       const approval = ['--halt', state().halt.id, '--note', 'seen', '--discard']
       expect(await call('approve', '--loop', 'nightly', ...approval)).toMatchObject({ code: 0, stderr: '' })
-      const next = await call('tick', 'nightly', '--json')
+      // The same folder by another of its names is the same project.
+      const shouted = wine.path(root).toUpperCase().replace(/^Z/, 'z')
+      const next = await call('tick', 'nightly', '--json', '--project', shouted)
       expect(next.json()).toMatchObject({ outcome: 'worked', to: 'code_review' })
       expect(git(root, 'ls-tree', '--name-only', 'automaton/nightly')).not.toContain('outside.txt')
     },
@@ -67,7 +72,7 @@ describe('on Windows, as far as Wine plays it', () => {
   test(
     'a tick that is killed takes its session along, and the next one recovers and works',
     async () => {
-      const { call, steer, state, root } = await project('killed', ['script.cmd'])
+      const { call, steer, state, root } = await project('killed tick', ['script.cmd'])
       writeFileSync(join(wine.bin, 'script.cmd'), '@echo off\r\n"%~dp0agent.exe" "%~1"\r\n')
       writeFileSync(join(steer, 'wait'), '')
       const tick = wine.spawn([join(wine.bin, 'automaton.exe'), 'tick', 'nightly', '--json'], root)
@@ -141,7 +146,7 @@ async function project(name: string, command = ['agent.exe']): Promise<Project> 
   const root = join(wine.dir, name)
   const steer = join(wine.dir, `${name}-steer`)
   mkdirSync(steer)
-  makeRepo(root, { 'src/work.txt': 'start\n', 'brief.md': 'Fix it, please.\n' })
+  makeRepo(root, { 'src/work.txt': 'start\n', 'brief.md': 'Fix it, please.\n', [longPath]: 'far down\n' })
   const call = (...args: string[]) => wine.automaton(args, root)
   for (const args of [
     ['init'],
