@@ -47,6 +47,7 @@ test('links between the pages lead to files that exist', () => {
     'docs/loop-json.md',
     'docs/recipes.md',
     'docs/plugins.md',
+    'docs/platforms.md',
     'docs/troubleshooting.md',
   ]
   for (const page of pages) {

@@ -1,7 +1,7 @@
 import { isWindows } from './platform.ts'
 
-/** Milliseconds between the tries on Windows: 1.3 s in all. */
-const waits = isWindows ? [5, 10, 20, 40, 80, 160, 320, 640] : []
+/** Milliseconds between the tries on Windows, 2 s in all: many, so that a busy reader does not win each of them. */
+const waits = isWindows ? Array.from({ length: 40 }, (_, n) => Math.min(3 * n, 60)) : []
 
 /**
  * Does something to a file, and on Windows does it again for a moment when another process is in the way: a reader, a

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { automaton as callHere } from '../helpers/cli.ts'
 import { git, makeRepo } from '../helpers/repo.ts'
 import { tool } from '../helpers/tools.ts'
 import { makeWine, type Wine } from '../helpers/wine.ts'
@@ -35,7 +36,11 @@ describe('on Windows, as far as Wine plays it', () => {
   test(
     'two ticks at once are one tick, and what a session leaves running ends with it',
     async () => {
-      const { call, steer, state, root, loopDir } = await project('two at once')
+      const { call, steer, state, root, loopDir } = await project(
+        'two at once',
+        ['agent.exe'],
+        (args, { cwd }) => wine.automaton(args, cwd),
+      )
       writeFileSync(join(steer, 'linger'), '')
       const ticks = await Promise.all([call('tick', 'nightly', '--json'), call('tick', 'nightly', '--json')])
       expect(ticks.map((tick) => tick.code)).toEqual([0, 0])
@@ -111,6 +116,28 @@ describe('on Windows, as far as Wine plays it', () => {
   )
 
   test(
+    'a lock has one holder, and a file that is replaced while others read it is whole and replaced',
+    async () => {
+      const [lock, mark] = ['lock', 'mark'].map((name) => wine.path(join(wine.dir, name)))
+      const race = ['race', lock ?? '', mark ?? '', '10']
+      const racers = await Promise.all([1, 2, 3].map(() => wine.script('store-locker', race)))
+      expect(racers.map((racer) => racer.code)).toEqual([0, 0, 0])
+      expect(readFileSync(join(wine.dir, 'mark.turns'), 'utf8')).toBe('.'.repeat(30))
+
+      const file = join(wine.dir, 'busy')
+      writeFileSync(file, Array(1000).fill('first').join(' '))
+      const calls = ['write', 'read', 'write'].map((mode) =>
+        wine.script('store-busy', [mode, wine.path(file), '2000']),
+      )
+      for (const call of await Promise.all(calls)) {
+        expect(call.json()).toMatchObject({ problems: [] })
+        expect(Number(call.json().turns)).toBeGreaterThan(0)
+      }
+    },
+    limit,
+  )
+
+  test(
     'a protected file is protected by every name that Windows has for it',
     async () => {
       const { call } = await project('names')
@@ -142,7 +169,8 @@ function canRun(): boolean {
   return Boolean(process.env.TEST_WINDOWS_GIT || process.env.TEST_REQUIRE_TOOLS)
 }
 
-async function project(name: string, command = ['agent.exe']): Promise<Project> {
+/** Set up by this system's own automaton, which takes a fraction of the time, or by Windows'. */
+async function project(name: string, command = ['agent.exe'], by = callHere): Promise<Project> {
   const root = join(wine.dir, name)
   const steer = join(wine.dir, `${name}-steer`)
   mkdirSync(steer)
@@ -153,7 +181,7 @@ async function project(name: string, command = ['agent.exe']): Promise<Project> 
     ['create-loop', 'nightly', '--from-template', 'backlog', '--scope', 'src/'],
     ['create-task', 'fix-it', '--brief', 'brief.md'],
   ]) {
-    const made = await call(...args)
+    const made = await by(args, { cwd: root, home: join(wine.dir, 'home') })
     if (made.code !== 0) throw new Error(`${args.join(' ')}: exit ${made.code}\n${made.stderr}`)
   }
   const loopDir = join(root, '.automaton', 'loops', 'nightly')

@@ -16,9 +16,11 @@ export interface Wine extends AsyncDisposable {
   /** A path as the programs in there name it. */
   path(unix: string): string
   /** Starts a Windows program. */
-  spawn(argv: string[], cwd: string): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  spawn(argv: string[], cwd: string, more?: Record<string, string>): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
   /** Runs `automaton.exe` to its end. */
   automaton(args: string[], cwd: string): Promise<Call>
+  /** Runs one of `test/fixtures/bin` to its end, bundled, by the runtime in `automaton.exe`. */
+  script(name: string, args: string[]): Promise<Call>
   /** How many processes run whose command line holds this text. */
   running(text: string): number
 }
@@ -51,13 +53,28 @@ export async function makeWine(windowsGit: string): Promise<Wine> {
     compile(['-shared', '-o', join(bin, 'bcryptprimitives.dll'), 'bcryptprimitives.c', '-ladvapi32']),
     compile(['-o', join(bin, 'agent.exe'), 'agent.c']),
   ])
+  const bundles = new Map<string, Promise<unknown>>()
   const wine: Wine = {
     dir,
     bin,
     path,
-    spawn: (argv, cwd) =>
-      Bun.spawn(['wine', ...argv], { cwd, env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' }),
+    spawn: (argv, cwd, more) =>
+      Bun.spawn(['wine', ...argv], {
+        cwd,
+        env: { ...env, ...more },
+        stdin: 'ignore',
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
     automaton: (args, cwd) => readCall(wine.spawn([join(bin, 'automaton.exe'), ...args], cwd)),
+    async script(name, args) {
+      const entry = join(import.meta.dir, '..', 'fixtures', 'bin', `${name}.ts`)
+      if (!bundles.has(name))
+        bundles.set(name, Bun.build({ entrypoints: [entry], target: 'bun', outdir: bin }))
+      await bundles.get(name)
+      const argv = [join(bin, 'automaton.exe'), path(join(bin, `${name}.js`)), ...args]
+      return readCall(wine.spawn(argv, bin, { BUN_BE_BUN: '1' }))
+    },
     running,
     async [Symbol.asyncDispose]() {
       await run([server, '-k'])
