@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, sep } from 'node:path'
 import type { App } from '../app.ts'
@@ -11,6 +11,7 @@ import { readBounded, writeAtomic } from '../store/atomic.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { isWindows } from '../system/platform.ts'
 import { which } from '../system/process.ts'
+import { realPath } from '../system/real-path.ts'
 
 /** What the loop's tick script should say, and what a person should know about it. */
 export interface WantedScript {
@@ -99,7 +100,7 @@ function isWithin(path: string, folder: string): boolean {
 
 function real(path: string): string {
   try {
-    return realpathSync(path)
+    return realPath(path)
   } catch {
     return path
   }
