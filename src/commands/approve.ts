@@ -3,12 +3,13 @@ import { errors } from '../errors.ts'
 import { approveLoop as approved, haltLoop } from '../machine/loop.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
 import { discard } from '../runner/discard.ts'
-import { outOfScopeNow } from '../runner/facts.ts'
+import { branchOf, outOfScopeNow } from '../runner/facts.ts'
 import { makeHalt } from '../runner/halt.ts'
 import { readSetting } from '../runner/setting.ts'
 import { requireOwnWorktree } from '../runner/strayed.ts'
 import { commit, peek } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
+import { resolveCommit } from '../system/git.ts'
 import { isRealFolder } from '../system/small-file.ts'
 import { existingLoop, followLoop, withLoop } from './held.ts'
 
@@ -69,6 +70,8 @@ export async function approveLoop(app: App, options: ApproveOptions): Promise<Ap
       note: options.note,
       kept: checked.kept,
       kept_folder: checked.folder,
+      // The commits that were there for the person to look at; see `isRolledBack`.
+      tip: checked.tip,
       ...who(app),
     }
     const entry = { type: 'approve', run: null, by: 'human', at, data }
@@ -122,7 +125,7 @@ async function checkDrift(o: {
   state: LoopState
   halt: Halt
   throwAway: boolean
-}): Promise<{ kept: string | null; folder: string | null; again: Halt | null }> {
+}): Promise<{ kept: string | null; folder: string | null; tip: string | null; again: Halt | null }> {
   const { app, places, state, halt } = o
   requireOwnWorktree(places, app.project())
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
@@ -134,7 +137,8 @@ async function checkDrift(o: {
   }
   const nothing = { ref: null, folder: null }
   const parked = o.throwAway && repo ? await discard({ places, repo, state, at }) : nothing
-  const base = { kept: parked.ref, folder: parked.folder }
+  const tip = repo && (await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`))
+  const base = { kept: parked.ref, folder: parked.folder, tip }
   if (halt.reason !== 'drift_detected' || !repo || !hasWorktree || !state.base_sha)
     return { ...base, again: null }
   if (!config)

@@ -10,6 +10,7 @@ import { oldestGit, requireGit } from '../system/git.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
 import { currentBranch } from './base-branch.ts'
 import { scheduleFindings } from './doctor-schedule.ts'
+import { filterWords, findFilters } from './filters.ts'
 import { haltWords } from './halt-words.ts'
 import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
@@ -121,7 +122,16 @@ async function gitFindings(project: Project | null): Promise<Finding[]> {
     return [...found, { what: 'repository', level: 'hint', detail, fix: 'git init' }]
   }
   const branch = library.branch ?? (found[0]?.level === 'good' ? await currentBranch(repository) : null)
-  return [...found, good('repository', `${repository.toplevel}, ${branch ? `on ${branch}` : 'on no branch'}`)]
+  const where = good('repository', `${repository.toplevel}, ${branch ? `on ${branch}` : 'on no branch'}`)
+  return [...found, where, ...(await filterFinding(repository))]
+}
+
+/** Only a hint: a loop whose scope has no such file works as anywhere. */
+async function filterFinding(repository: Repository): Promise<Finding[]> {
+  const filters = await findFilters(repository)
+  if (filters.length === 0) return []
+  const fix = 'keep such files out of blast_radius.file_scope'
+  return [{ what: 'filters', level: 'hint', detail: filterWords(filters), fix }]
 }
 
 /** The agents that a loop could use; that no plugin could be loaded is said here too. */

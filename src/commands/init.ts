@@ -8,6 +8,7 @@ import { findProject, type Project } from '../store/layout.ts'
 import { ensureIgnore, listLoops } from '../store/loops.ts'
 import { findRepository } from '../system/repository.ts'
 import { findBranches } from './base-branch.ts'
+import { findFilters } from './filters.ts'
 import { type FoundAgent, findAgents, findTestCommand } from './look-around.ts'
 
 /** What `init` made and found. */
@@ -20,6 +21,8 @@ export interface InitReport {
   /** True for a repository without a commit. */
   unborn: boolean
   test_command: string | null
+  /** Filters such as git-lfs that `.gitattributes` names; automaton runs none. */
+  filters: string[]
   /** Agents on PATH that automaton can drive. */
   harnesses: FoundAgent[]
   /** Agents on PATH that only `harness.command` can run. */
@@ -47,6 +50,7 @@ export async function init(app: App): Promise<InitReport> {
     ...report,
     other_agents: others,
     test_command: findTestCommand(project.root),
+    filters: repo ? await findFilters(repo) : [],
     templates: usableTemplates(app, host),
     next: nextSteps(report),
   }

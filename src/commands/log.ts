@@ -7,10 +7,9 @@ import type { LogRecord } from '../store/chain.ts'
 import { peek, readLog } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { filesOfTick } from '../store/outputs.ts'
-import { diffText } from '../system/drift.ts'
-import { findRepository } from '../system/repository.ts'
 import { wait } from '../system/wait.ts'
 import { existingLoop } from './held.ts'
+import { tickDiff } from './tick-diff.ts'
 
 /** One line of history; `data` depends on `type`. */
 export type HistoryLine = Pick<LogRecord, 'seq' | 'at' | 'type' | 'run' | 'by' | 'data'>
@@ -31,10 +30,11 @@ export interface TickLogReport {
   files: { name: string; text: string }[]
   /** What the tick changed; null when that is no longer known. */
   diff: string | null
+  /** Where that is, if it was not committed: a ref, or the worktree's folder. */
+  aside: string | null
 }
 
 const fileLimit = 4 << 20
-const diffLimit = 256 << 10
 const pollMs = 500
 
 /** The history of a loop. */
@@ -51,8 +51,8 @@ export async function tickLog(app: App, o: { loop: string; tick: number }): Prom
   const records = all.filter((record) => record.data.tick === o.tick)
   const files = filesOf(places, o.tick)
   if (records.length === 0 && files.length === 0) throw noTick(o, all)
-  const diff = await diffOf({ root: project.root, all, tick: o.tick })
-  return { loop: o.loop, tick: o.tick, records: records.map(line), files, diff }
+  const changed = await tickDiff({ root: project.root, places, all, tick: o.tick })
+  return { loop: o.loop, tick: o.tick, records: records.map(line), files, ...changed }
 }
 
 /** Hands out what is added to a loop's history until told to stop, or until nobody reads any more. */
@@ -106,25 +106,5 @@ function textOf(file: string): string {
     return readBounded(file, fileLimit) ?? ''
   } catch {
     return `[too large to show: ${file}]`
-  }
-}
-
-/** From the commit that the tick started from to the one that it left. */
-async function diffOf(o: { root: string; all: LogRecord[]; tick: number }): Promise<string | null> {
-  const at = o.all.findIndex((record) => record.type === 'tick' && record.data.tick === o.tick)
-  const record = o.all[at]
-  const before = o.all[at - 1]
-  const repo = findRepository(o.root)
-  const to = record?.data.result ?? record?.state.verified_sha
-  const from = before?.state.verified_sha ?? record?.state.base_sha
-  if (!repo || typeof to !== 'string' || !from) return null
-  // A tick that halted over its changes committed none of them.
-  if (from === to && record?.state.halt) return null
-  if (from === to) return ''
-  try {
-    return await diffText({ repo, from, to, maxBytes: diffLimit })
-  } catch {
-    // The commits may have been collected since.
-    return null
   }
 }

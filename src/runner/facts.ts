@@ -50,15 +50,36 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
   facts.models.implement = resolveModel({ role: 'implement', phase, config, models })
   facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
   if (state.current_task) facts.task = taskOf(state.current_task, deps)
-  const hasWorktree = repo !== null && config.blast_radius.worktree && state.base_sha !== null
-  if (hasWorktree && existsSync(places.worktree) && !isRealFolder(places.worktree))
-    facts.tamper = 'tamper:worktree'
-  else if (repo && hasWorktree && state.base_sha && existsSync(places.worktree)) {
-    const found = await outOfScopeNow({ places, config, repo, base: state.base_sha })
-    facts.outOfScope = found.files
-    facts.tamper = found.tamper
+  if (repo && config.blast_radius.worktree) {
+    const { files, tamper } = await driftFacts({ places, config, repo, state })
+    facts.outOfScope = files
+    facts.tamper = tamper
   }
   return facts
+}
+
+/** Check 5, and whether the loop's branch belongs to its state. */
+async function driftFacts(o: {
+  places: LoopPlaces
+  config: LoopConfig
+  repo: Repository
+  state: LoopState
+}): Promise<{ files: string[]; tamper: string | null }> {
+  const { places, config, repo, state } = o
+  const { base_sha: base } = state
+  let tip: string | null
+  if (base === null || !existsSync(places.worktree)) {
+    tip = await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`)
+  } else {
+    if (!isRealFolder(places.worktree)) return { files: [], tamper: 'tamper:worktree' }
+    const found = await outOfScopeNow({ places, config, repo, base })
+    if (found.tamper || found.files.length > 0) return found
+    tip = found.tip
+  }
+  if (tip === null || tip === state.verified_sha) return { files: [], tamper: null }
+  // Rare enough to be loaded only then.
+  const { isRolledBack } = await import('./rollback.ts')
+  return { files: [], tamper: (await isRolledBack({ places, repo, state, tip })) ? 'tamper:rollback' : null }
 }
 
 /** The worktree's drift as it stands, without a session: files out of scope, and a HEAD that is not the loop's. */
@@ -67,14 +88,14 @@ export async function outOfScopeNow(o: {
   config: LoopConfig
   repo: Repository
   base: string
-}): Promise<{ files: string[]; tamper: string | null }> {
+}): Promise<{ files: string[]; tamper: string | null; tip: string | null }> {
   // Only a loop that has a worktree pays for loading this.
   const [{ headOf }, { driftOf }] = await Promise.all([
     import('../system/checkout.ts'),
     import('../system/drift.ts'),
   ])
   const head = headOf(o.repo, o.places.worktree)
-  if (head.branch !== branchOf(o.places.name)) return { files: [], tamper: 'tamper:head' }
+  if (head.branch !== branchOf(o.places.name)) return { files: [], tamper: 'tamper:head', tip: null }
   await using drift = await driftOf({
     repo: o.repo,
     worktree: o.places.worktree,
@@ -83,7 +104,7 @@ export async function outOfScopeNow(o: {
     persist: false,
     head,
   })
-  return { files: drift.outOfScope, tamper: null }
+  return { files: drift.outOfScope, tamper: null, tip: head.commit }
 }
 
 /** The branch that a loop works on. */

@@ -46,7 +46,7 @@ export async function putBack(options: {
   const { repo, worktree, gitDir, commit } = options
   const { aside = join(dirname(worktree), 'kept', 'put-back') } = options
   // Without it a read-only folder would keep its files.
-  openUp(worktree, ['.git', runFolder])
+  const { gits } = openUp(worktree, ['.git', runFolder])
   repairGitFile(worktree, gitDir)
   repairAdmin(repo, gitDir)
   for (const name of halfDone) removeTree(join(gitDir, name))
@@ -57,7 +57,8 @@ export async function putBack(options: {
   const nested = changes.filter((change) => change.oldMode === gitlink)
   const dirty = await dirtySubmodules({ place, tree, worktree })
   // A commit can only name another repository, so its files are never deleted.
-  moveAside({ worktree, names: [...new Set([...nested.map(({ name }) => name), ...dirty])], into: aside })
+  const names = [...nested.map(({ name }) => name), ...dirty, ...inTheWay(changes, gits)]
+  moveAside({ worktree, names: [...new Set(names)], into: aside })
   const moved = new Set(nested.map(({ name }) => name))
   for (const name of dirty) if (!moved.has(name)) mkdirSync(pathBytes(worktree, name), { recursive: true })
   // `.GIT` and its like: git does not take them, so it does not take them away either.
@@ -65,6 +66,12 @@ export async function putBack(options: {
   // The index is the working tree's, so only what differs is written.
   await writeFiles({ place, worktree, commit, changes })
   installIndex({ gitDir, index: place.index })
+}
+
+/** Ignored folders stay where they are; but where the commit has a file, one would go with the repositories in it. */
+function inTheWay(changes: readonly RawChange[], gits: readonly string[]): string[] {
+  const files = changes.filter(({ newMode }) => newMode.startsWith('10') || newMode === '120000')
+  return files.map(({ name }) => name).filter((name) => gits.some((git) => git.startsWith(`${name}/`)))
 }
 
 /** Throws, naming it, when something in a worktree cannot be read: what nobody can keep is not thrown away either. */

@@ -185,7 +185,12 @@ describe('what came from outside', () => {
     }
     expectQuiet(logText({ loop: 'x', records: [record], problem: hostile }, page()))
     const files = [{ name: `tick1-${hostile}`, text: '\u001b]52;c;x\u0007' }]
-    expectQuiet(tickLogText({ loop: 'x', tick: 1, records: [record], files, diff: '+\u001b[2J' }, page()))
+    expectQuiet(
+      tickLogText(
+        { loop: 'x', tick: 1, records: [record], files, diff: '+\u001b[2J', aside: hostile },
+        page(),
+      ),
+    )
     const findings = [{ what: hostile, level: 'bad' as const, detail: hostile, fix: 'none' }]
     expectQuiet(doctorText({ ok: false, findings }, page()))
     const violation = {

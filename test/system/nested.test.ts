@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { park } from '../../src/runner/park.ts'
 import { driftOf } from '../../src/system/drift.ts'
@@ -45,6 +45,31 @@ describe('park', () => {
     expect(git(join(folder, 'deep/inner'), 'rev-parse', 'HEAD')).toBe(tip)
     expect(statSync(folder).mode & 0o777).toBe(0o700)
     expect(await outNow(loop)).toEqual([])
+  })
+
+  test('leaves a repository in an ignored folder where it is, and runs nothing of it', async () => {
+    using dir = tempDir()
+    const canary = makeCanary(join(dir.path, 'canary'))
+    const loop = await addLoop(makeRepo(join(dir.path, 'r'), { '.gitignore': 'modules/\n' }))
+    const inner = makeRepo(join(loop.worktree, 'modules/inner'), {
+      'f.txt': 'work\n',
+      '.gitattributes': hostileAttributes,
+    })
+    plant(inner, canary)
+    expect(await outNow(loop)).toEqual([])
+    expect(await parked(loop)).toEqual({ ref: null, folder: null })
+    expect(readFileSync(join(inner, 'f.txt'), 'utf8')).toBe('work\n')
+    expect(canary.marks()).toBe('')
+  })
+
+  test('moves an ignored folder with a repository in it aside where a file goes back', async () => {
+    using dir = tempDir()
+    const loop = await addLoop(makeRepo(join(dir.path, 'r'), { build: 'a file\n', '.gitignore': 'build/\n' }))
+    rmSync(join(loop.worktree, 'build'))
+    makeRepo(join(loop.worktree, 'build/deep'), { 'f.txt': 'work\n' })
+    const { folder } = await parked(loop)
+    expect(readFileSync(join(loop.worktree, 'build'), 'utf8')).toBe('a file\n')
+    expect(readFileSync(join(folder ?? '', 'build/deep/f.txt'), 'utf8')).toBe('work\n')
   })
 
   test('moves a changed submodule aside and leaves an empty folder', async () => {

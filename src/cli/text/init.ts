@@ -1,3 +1,4 @@
+import { filterWords } from '../../commands/filters.ts'
 import type { InitReport } from '../../commands/init.ts'
 import { field } from '../layout.ts'
 import type { Page } from '../page.ts'
@@ -17,6 +18,7 @@ export function initText(raw: InitReport, page: Page): string {
     `${report.created ? 'made' : 'found'} ${colors.bold('.automaton')} in ${report.project}`,
     ...field('branch', branch(report), width),
     ...field('tests', report.test_command ?? 'no test command found', width),
+    ...field('filters', report.filters.length > 0 ? filterWords(report.filters) : '', width),
     ...field('agents', names(report.harnesses) || none, width),
     ...others(names(report.other_agents), width),
     ...field('loops', report.loops.join(', '), width),

@@ -20,12 +20,14 @@ export function tickLogText(raw: TickLogReport, { width, colors }: Page): string
     safeLines(text).trimEnd(),
   ])
   const diff =
-    raw.diff === null
-      ? 'not known: it was not committed, or git has let go of it'
-      : raw.diff === ''
-        ? 'nothing'
-        : safeLines(raw.diff).trimEnd()
-  return [...records, ...files, '', colors.bold('── changed'), diff].join('\n')
+    raw.diff === null ? 'not known any more' : raw.diff === '' ? 'nothing' : safeLines(raw.diff).trimEnd()
+  return [...records, ...files, '', colors.bold('── changed'), ...asideLines(raw.aside), diff].join('\n')
+}
+
+function asideLines(aside: string | null): string[] {
+  if (aside === null) return []
+  const where = aside.startsWith('refs/') ? `kept as ${aside}` : `still in ${aside}`
+  return [`not committed; ${safe(where)}`]
 }
 
 function recordLines({ at, type, data, by }: HistoryLine, width: number): string[] {
