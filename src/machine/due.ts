@@ -13,19 +13,19 @@ export const longestWaitMs = 24 * 3_600_000
 
 /**
  * Whether a scheduled tick has work to do. Schedulers are a little early at times, so up to 30 seconds (at most half
- * the interval) are forgiven. A last tick in the future means that the clock was set back: then the loop is due.
+ * the interval) are forgiven. A last tick further in the future means that the clock was set back: then the loop is due.
  */
 export function isDue(of: DueInput): boolean {
   if (waitMs(of) > 0) return false
   const elapsed = elapsedSeconds(of)
-  if (elapsed === null || elapsed < 0) return true
+  if (elapsed === null) return true
   return elapsed + wallShift(of) >= of.intervalSeconds - earlySeconds(of.intervalSeconds)
 }
 
 /** When the loop should tick next, a full interval after the last start; never before `now`. */
 export function nextDue(of: DueInput): Date {
   const elapsed = elapsedSeconds(of)
-  const left = elapsed === null || elapsed < 0 ? 0 : Math.max(0, of.intervalSeconds - elapsed) * 1000
+  const left = elapsed === null ? 0 : Math.max(0, of.intervalSeconds - elapsed) * 1000
   return new Date(of.now.getTime() + Math.max(left, waitMs(of)))
 }
 
@@ -84,7 +84,12 @@ function waitMs({ notBefore, now }: DueInput): number {
   return ms > 0 && ms <= longestWaitMs ? ms : 0
 }
 
-function elapsedSeconds({ lastTickAt, now }: DueInput): number | null {
+/**
+ * Since the last tick; null when there was none, or when the clock has been set back since. A clock that is corrected by
+ * some seconds, as after a sleep, is no such thing: the calls that were waiting would all be due.
+ */
+function elapsedSeconds({ lastTickAt, intervalSeconds, now }: DueInput): number | null {
   const last = lastTickAt === null ? Number.NaN : Date.parse(lastTickAt)
-  return Number.isNaN(last) ? null : (now.getTime() - last) / 1000
+  const elapsed = (now.getTime() - last) / 1000
+  return elapsed >= -earlySeconds(intervalSeconds) ? elapsed : null
 }
