@@ -80,6 +80,16 @@ test('simple-git is loaded by doctor alone, and only when it is asked for', () =
   expect(importersOf('../system/simple-git.ts', [early])).toEqual(['src/commands/x.ts: static'])
 })
 
+test('what looks at the machine’s memory is loaded only where a look is made', () => {
+  const outside = sources.filter(({ path }) => !path.startsWith('src/system/vram/'))
+  expect(memoryImports(outside)).toEqual([
+    'src/runner/context.ts: import(../system/vram/servers/ask.ts)',
+    'src/runner/memory.ts: import(../system/vram/detect.ts)',
+  ])
+  const early = { path: 'src/runner/x.ts', text: `import { detect } from '../system/vram/detect.ts'` }
+  expect(memoryImports([early])).toEqual(['src/runner/x.ts: from ../system/vram/detect.ts'])
+})
+
 test('plugins import the module automaton, valibot, zx and each other', () => {
   expect(strayPlugins(sources)).toEqual([])
   const bad = { path: 'plugins/sources/x.ts', text: `import { exec } from '../../src/system/exec.ts'` }
@@ -226,6 +236,14 @@ function pluginListImports(files: Source[]): string[] {
         .filter(({ name }) => posix.join(posix.dirname(path), name).startsWith('plugins/'))
         .map(({ name, dynamic }) => `${path}: ${dynamic ? `import(${name})` : `from ${name}`}`),
     )
+}
+
+function memoryImports(files: Source[]): string[] {
+  return files.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter(({ name, typeOnly }) => !typeOnly && name.includes('/vram/'))
+      .map(({ name, dynamic }) => `${path}: ${dynamic ? `import(${name})` : `from ${name}`}`),
+  )
 }
 
 function outOfRoom(files: Source[]): string[] {

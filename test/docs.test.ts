@@ -43,6 +43,7 @@ test('links between the pages lead to files that exist', () => {
   const pages = [
     'README.md',
     'docs/commands.md',
+    'docs/context.md',
     'docs/files.md',
     'docs/loop-json.md',
     'docs/recipes.md',

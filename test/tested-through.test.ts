@@ -22,6 +22,11 @@ const testedThrough: Record<string, string[]> = {
     'src/runner/search-record.ts',
   ],
   'test/e2e/agent-errors.test.ts': ['src/runner/over-budget.ts', 'src/runner/session-failed.ts'],
+  'test/e2e/context.test.ts': [
+    'src/commands/loop-context.ts',
+    'src/commands/memory-findings.ts',
+    'src/commands/memory-words.ts',
+  ],
   'test/e2e/daemon-many.test.ts': [
     'src/commands/daemon-check.ts',
     'src/runner/sight.ts',
@@ -83,6 +88,11 @@ const testedThrough: Record<string, string[]> = {
   'test/system/native.test.ts': ['src/system/windows/job.ts', 'src/system/windows/kernel32.ts'],
   'test/system/open-up.test.ts': ['src/system/passing.ts'],
   'test/system/snapshot.test.ts': ['src/system/checkout-index.ts', 'src/system/holders.ts'],
+  'test/system/vram/probes.test.ts': ['src/system/vram/windows-adapters.ts'],
+  'test/system/vram/servers.test.ts': [
+    'src/system/vram/servers/fetch-json.ts',
+    'src/system/vram/servers/llama-cpp.ts',
+  ],
   'test/system/tripwire.test.ts': ['src/system/digest.ts', 'src/system/session-commits.ts'],
 }
 

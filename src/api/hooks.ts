@@ -29,5 +29,20 @@ export interface HookEvents {
   'tick:end': { loop: string; tick: number; outcome: string }
 }
 
+/** What the hook `tokens:estimate` is asked: how many tokens a text takes in the session's model, null if the harness chooses it. */
+export interface TokenQuestion {
+  text: string
+  model: string | null
+}
+
+/** The hooks that look on. */
+export type Observers = { [E in keyof HookEvents]?: (event: HookEvents[E]) => void | Promise<void> }
+
 /** A plugin's hooks, each optional. */
-export type Hooks = { [E in keyof HookEvents]?: (event: HookEvents[E]) => void | Promise<void> }
+export type Hooks = Observers & {
+  /**
+   * The one hook that answers: its number, at least 0, takes the place of automaton's own estimate when a prompt is made
+   * to fit. It is asked a few times for a prompt. Of several plugins the last one loaded counts.
+   */
+  'tokens:estimate'?: (question: TokenQuestion) => number | Promise<number>
+}

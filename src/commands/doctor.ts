@@ -14,6 +14,7 @@ import { filterWords, findFilters } from './filters.ts'
 import { haltWords } from './halt-words.ts'
 import { type FoundAgent, findAgents } from './look-around.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
+import { contextFindings, memoryFinding } from './memory-findings.ts'
 import { brokenPlugins } from './plugins.ts'
 
 /** One thing that was looked at. `bad` needs doing, `hint` may be as wanted. */
@@ -47,6 +48,7 @@ export async function doctor(app: App, o: { asScheduler: boolean }): Promise<Doc
     await harnesses(app),
     ...(await plugins(app)),
     await sandbox(app),
+    await memoryFinding(app, isHint ? null : project),
     ...(isHint ? [] : await loopFindings(app, project)),
     ...(isHint ? [] : ((await other?.agentFindings(app)) ?? [])),
   ] satisfies Finding[]
@@ -196,14 +198,16 @@ function stateFindings({ places, state, problems, run, isTicking }: LoopFacts): 
 }
 
 /** What the gate would refuse a tick for. A loop.json that cannot be read has been said already. */
-async function refusal(app: App, { places, config, state }: LoopFacts): Promise<Finding[]> {
+async function refusal(app: App, facts: LoopFacts): Promise<Finding[]> {
+  const { places, config, state } = facts
   if (!config || state?.status === 'complete') return []
   const what = `loop ${places.name}`
   try {
     const deps = await app.deps()
     const setting = readSetting(places, deps.project, app.home)
     const found = await refusalOf({ places, deps, setting, state })
-    return found ? [{ what, level: 'bad', detail: found.why, fix: found.fix }] : []
+    if (found) return [{ what, level: 'bad', detail: found.why, fix: found.fix }]
+    return await contextFindings(app, facts)
   } catch (error) {
     return [bad(what, error)]
   }

@@ -9,6 +9,7 @@ import { lastScheduled } from '../store/scheduled-log.ts'
 import { listTasks } from '../store/tasks.ts'
 import { findRepository } from '../system/repository.ts'
 import { existingLoop } from './held.ts'
+import { type LoopContext, loopContext } from './loop-context.ts'
 import { type LoopFacts, loopFacts } from './loop-facts.ts'
 import { type Trend, trendOf } from './loop-list.ts'
 import { isBetweenTasks, nextCommands } from './next-commands.ts'
@@ -46,6 +47,8 @@ export interface LoopPage {
   schedule: { scheduler: string | null; enabled: boolean }
   /** Where sessions may write, and what keeps them there; null when loop.json cannot be read. */
   containment: Containment | null
+  /** How much context each role has; null when loop.json cannot be read, or inside a session. */
+  context: LoopContext | null
   warnings: string[]
   problems: LoopFacts['problems']
   /** What a person types next, the likeliest first. */
@@ -126,6 +129,7 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     interval_seconds: config?.schedule.interval_seconds ?? null,
     schedule: { scheduler: state?.schedule.kind ?? null, enabled: state?.schedule.enabled ?? false },
     containment: await containment(app, project, facts),
+    context: await loopContext(app, facts),
     warnings: warnings(project, facts),
     problems: facts.problems,
     next: nextCommands(facts, await hasWork(app, project, facts)),

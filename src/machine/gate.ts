@@ -1,8 +1,7 @@
-import type { Role } from '../api/harness.ts'
 import type { Death } from '../api/hooks.ts'
 import type { Phase } from '../api/work.ts'
 import { budget, iterations, plateau, remainingBudget, remainingIterations, type Trip } from './brakes.ts'
-import { contextFloor } from './budget.ts'
+import { contextFloor, type RoleContext } from './budget.ts'
 import type { LoopConfig } from './config.ts'
 import { taskHaltDetail } from './loop.ts'
 import type { LoopState } from './state.ts'
@@ -19,7 +18,7 @@ export interface GateFacts {
     fix: string
   } | null
   /** Context windows in tokens: as declared, and as this machine can hold them. */
-  contexts: { role: Role; tier: number; effective: number }[]
+  contexts: RoleContext[]
   /** The current task; null when the loop has none. */
   task: { phase: Phase } | 'missing' | null
   allowedPhases: readonly Phase[]
@@ -111,18 +110,32 @@ function contextRefusal(facts: GateFacts): GateResult | null {
   const short = facts.contexts.filter((context) => !(context.effective >= contextFloor))
   const first = short[0]
   if (first === undefined) return null
-  const roles = short
-    .map(({ role, effective, tier }) => `${role}: ${effective} tokens of tier ${tier}`)
-    .join(', ')
-  const fix =
-    first.tier < contextFloor
-      ? `set roles.${first.role}.tier in loop.json to ${contextFloor} or more`
-      : `set context_override.${first.role} in config.md, if the model can hold ${contextFloor} tokens or more`
-  return refuse(facts, {
-    what: 'context_floor',
-    detail: `context window below 16k floor (${roles})`,
-    fix,
-  })
+  return refuse(facts, { what: 'context_floor', detail: floorWords(short), fix: contextFix(first) })
+}
+
+/** What is wrong with windows below the floor. */
+export function floorWords(short: readonly RoleContext[]): string {
+  const words = short.map((context) => `${context.role}: ${contextWords(context)}`)
+  return `context window below 16k floor (${words.join(', ')})`
+}
+
+/** `13926 tokens of tier 32000, by nvidia-smi`. */
+function contextWords({ effective, tier, via }: RoleContext): string {
+  return `${effective} tokens of tier ${tier}${via !== null && effective < tier ? `, by ${via}` : ''}`
+}
+
+/** What a person can do about a window below the floor. */
+export function contextFix({ role, tier, source }: RoleContext): string {
+  if (tier < contextFloor) return `set roles.${role}.tier in loop.json to ${contextFloor} or more`
+  const override = `context_override.${role}: ${contextFloor} or more in config.md, if the model can hold that`
+  switch (source) {
+    case 'override':
+      return `raise context_override in config.md to ${contextFloor} or more, or take it out`
+    case 'server':
+      return `load the model with a context of ${contextFloor} or more, or set ${override}`
+    default:
+      return `set backend: remote in config.md, if the model runs elsewhere; else ${override}`
+  }
 }
 
 /** Check 4. */

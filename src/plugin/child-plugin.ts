@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { SourceContext, VerifyContext } from '../api/context.ts'
 import type { OutputReader, SessionRequest } from '../api/harness.ts'
-import type { HookEvents } from '../api/hooks.ts'
+import type { Hooks } from '../api/hooks.ts'
 import type { Plugin } from '../api/plugin.ts'
 import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import { errors } from '../errors.ts'
@@ -97,7 +97,7 @@ export class ChildPlugin {
         return this.#of(first).scheduler?.[verb](unit as Unit, ctx as unknown as SchedulerContext)
       }
       case 'hook':
-        return void (await this.#hook(first, second as keyof HookEvents, third))
+        return this.#hook(first, second as keyof Hooks, third)
       default:
         throw new Error(`there is no method ${method}`)
     }
@@ -188,10 +188,12 @@ export class ChildPlugin {
     return open?.reader.end(end)
   }
 
-  async #hook(made: unknown, event: keyof HookEvents, payload: unknown): Promise<void> {
+  /** Observers' answers are nobody's business, and may not be copied to another process. */
+  async #hook(made: unknown, event: keyof Hooks, payload: unknown): Promise<unknown> {
     const { hooks } = this.#of(made)
     const hook = hooks?.[event] as ((payload: unknown) => unknown) | undefined
-    await hook?.call(hooks, payload)
+    const answer = await hook?.call(hooks, payload)
+    return event === 'tokens:estimate' ? answer : undefined
   }
 }
 

@@ -1,14 +1,15 @@
 import type { SourceContext, VerifyContext } from '../api/context.ts'
-import type { HookEvents } from '../api/hooks.ts'
+import type { HookEvents, Observers, TokenQuestion } from '../api/hooks.ts'
 import type { Plugin, PluginRole } from '../api/plugin.ts'
 import type { Scheduler } from '../api/scheduler.ts'
 import type { Verifier, VerifierResult } from '../api/verdict.ts'
 import type { WorkItem } from '../api/work.ts'
 import { AutomatonError, errors } from '../errors.ts'
 import { nearest } from '../machine/nearest.ts'
-import { callPlugin } from './call.ts'
+import { callPlugin, checkResult } from './call.ts'
 import { Entry, type HostedPlugin, type HostedRoles } from './entry.ts'
 import * as guard from './roles.ts'
+import * as shapes from './shapes.ts'
 
 /** A user's plugin, and the file that it came from. */
 export interface LoadedPlugin {
@@ -70,6 +71,8 @@ export interface Host {
   listen(name: string, options: unknown): Promise<void>
   /** Tells every hook at once. What fails or takes too long is logged; this never rejects. */
   emit<E extends keyof HookEvents>(event: E, payload: HookEvents[E]): Promise<void>
+  /** Asks the hook `tokens:estimate`, of the plugin loaded last. Null where none has it; one that fails is logged and passed over. */
+  countTokens(question: TokenQuestion): Promise<number | null>
   list(): ListedPlugin[]
   /** True when a plugin of the name fills the role, or may. */
   has(role: PluginRole, name: string): boolean
@@ -128,6 +131,13 @@ export function createHost(input: HostInput): Host {
       await Promise.all(
         entries.filter((entry) => replacement(entry) === null).map((entry) => tell(entry, event, payload)),
       )
+    },
+    async countTokens(question) {
+      for (const entry of entries.filter((one) => replacement(one) === null).reverse()) {
+        const counted = await orLog(() => count(entry, question))
+        if (counted !== undefined && counted !== null) return counted
+      }
+      return null
     },
     list: () =>
       entries.map((entry) => ({
@@ -192,18 +202,33 @@ export function createHost(input: HostInput): Host {
     return errors.pluginUnknown(role, name, `there are ${known.join(', ') || 'none'}`, nearest(name, known))
   }
 
+  async function orLog<T>(run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await run()
+    } catch (error) {
+      input.log(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+
+  /** What a plugin counts; null when it does not. */
+  async function count(entry: Entry, question: TokenQuestion): Promise<number | null> {
+    const limits = limitsOf(entry)
+    for (const { hooks } of await entry.listeners(limits)) {
+      const hook = hooks?.['tokens:estimate']
+      if (!hook) continue
+      const site = entry.site('hook tokens:estimate')
+      const run = () => hook.call(hooks, structuredClone(question))
+      return checkResult(site, shapes.tokenCount, await callPlugin({ site, limitMs: limits.hook, run }))
+    }
+    return null
+  }
+
   async function tell<E extends keyof HookEvents>(entry: Entry, event: E, payload: HookEvents[E]) {
     const site = entry.site(`hook ${event}`)
     const { hook: limitMs } = limitsOf(entry)
-    const orLog = async (run: () => Promise<unknown>) => {
-      try {
-        return await run()
-      } catch (error) {
-        input.log(error instanceof Error ? error.message : String(error))
-      }
-    }
     await orLog(async () => {
-      const told = (await entry.listeners(limitsOf(entry))).map(({ hooks }) => {
+      const told = (await entry.listeners(limitsOf(entry))).map(({ hooks }: { hooks?: Observers }) => {
         const hook = hooks?.[event]
         // A copy each: hooks observe, and what one changes no one else sees.
         const run = () => hook?.call(hooks, structuredClone(payload))

@@ -1,4 +1,4 @@
-import type { HookEvents, Hooks } from '../api/hooks.ts'
+import type { Hooks } from '../api/hooks.ts'
 import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import type { Verifier } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
@@ -125,8 +125,7 @@ export class RemotePlugin {
 
   #hooks(made: number, names: readonly string[]): Hooks {
     const { hook: limit } = this.#options.limits
-    const hook = (name: string) => async (payload: unknown) =>
-      void (await this.#call('hook', [made, name as keyof HookEvents, payload], limit))
+    const hook = (name: string) => (payload: unknown) => this.#call('hook', [made, name, payload], limit)
     return Object.fromEntries(names.map((name) => [name, hook(name)]))
   }
 }

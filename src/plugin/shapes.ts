@@ -71,6 +71,9 @@ export const sessionReport = v.object({
   ),
 })
 
+/** What the hook `tokens:estimate` answers. */
+export const tokenCount = count
+
 /** What a scheduler's `inspect` answers. */
 export const unitState = v.object({
   installed: v.boolean(),

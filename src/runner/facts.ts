@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { roles } from '../api/harness.ts'
 import { findPrompt } from '../assets/prompts.ts'
 import { AutomatonError } from '../errors.ts'
-import { effectiveTier } from '../machine/budget.ts'
 import type { LoopConfig } from '../machine/config.ts'
 import type { GateFacts } from '../machine/gate.ts'
 import { countModels, resolveModel } from '../machine/models.ts'
@@ -13,6 +12,7 @@ import { resolveCommit } from '../system/git.ts'
 import { which } from '../system/process.ts'
 import type { Repository } from '../system/repository.ts'
 import { isRealFolder } from '../system/small-file.ts'
+import { contextsOf } from './context.ts'
 import { copiedFrom } from './copied.ts'
 import type { Deps } from './deps.ts'
 import { allowedPhases, type Setting } from './setting.ts'
@@ -45,8 +45,8 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
   if (state?.status !== 'running') return facts
   facts.refusal = await refusalOf({ places, deps, setting, state })
   if (!config || facts.refusal) return facts
-  facts.contexts = await contextsOf(config, setting, deps)
   const phase = state.current_phase
+  facts.contexts = (await contextsOf({ config, setting, phase, deps })).roles
   facts.models.implement = resolveModel({ role: 'implement', phase, config, models })
   facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
   if (state.current_task) facts.task = taskOf(state.current_task, deps)
@@ -115,22 +115,6 @@ export function branchOf(loop: string): string {
 function taskOf(name: string, deps: Deps): GateFacts['task'] {
   const task = readTask(deps.project, name)
   return task && 'phase' in task ? { phase: task.phase } : 'missing'
-}
-
-async function contextsOf(config: LoopConfig, setting: Setting, deps: Deps): Promise<GateFacts['contexts']> {
-  const { backend, contextOverride } = setting.machine
-  const remote = config.harness.command === null && (await deps.host.isRemote(config.harness.use))
-  return roles.map((role) => ({
-    role,
-    tier: config.roles[role].tier,
-    effective: effectiveTier({
-      tier: config.roles[role].tier,
-      detectedBytes: null,
-      override: contextOverride[role] ?? contextOverride.all,
-      backend,
-      remoteHarness: remote,
-    }),
-  }))
 }
 
 /** A prompt that is found nowhere would otherwise only show in the middle of a tick. */

@@ -1,4 +1,6 @@
 import type { Role, SessionErrorKind, SessionReport } from '../api/harness.ts'
+import { contextFloor, type RoleContext } from '../machine/budget.ts'
+import { contextFix, floorWords } from '../machine/gate.ts'
 import { resolveModel } from '../machine/models.ts'
 import { costOf } from '../machine/prices.ts'
 import { writeAtomic } from '../store/atomic.ts'
@@ -8,13 +10,14 @@ import { type ExecResult, exec } from '../system/exec.ts'
 import { maskSecrets } from '../system/hygiene.ts'
 import { openRoot } from '../system/open-up.ts'
 import { contain } from './containment.ts'
+import { contextsOf } from './context.ts'
 import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
 import { mergeUsage, type Papers, preparePapers, readReport, takePapers } from './papers.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { agentBin } from './self.ts'
-import type { Failure } from './session-failed.ts'
+import { type Failure, SessionFailed } from './session-failed.ts'
 
 /** One session to run. */
 export interface SessionSpec {
@@ -52,8 +55,9 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   const harness = await (config.harness.command
     ? deps.host.harness('command', { command: config.harness.command })
     : deps.host.harness(config.harness.use, {}))
-  const { remote } = harness
-  const prompt = renderPrompt(spec, { output: papers.output, model, remote })
+  const { roles: contexts } = await contextsOf({ config, setting: scene, phase: work.phase, deps })
+  requireFloor(contexts, role)
+  const prompt = await renderPrompt(spec, { output: papers.output, model, contexts })
   const promptFile = outputFile(places, scene.tick, `${role}-prompt.md`)
   const mask = maskSecrets(deps.env)
   writeAtomic(promptFile, mask(prompt.text))
@@ -116,6 +120,13 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   })
   if (result.ended === 'aborted') throw new Interrupted()
   return outcome
+}
+
+/** The gate looked at every role; a server may have loaded its model anew since. */
+function requireFloor(contexts: readonly RoleContext[], role: Role): void {
+  const short = contexts.find((context) => context.role === role && context.effective < contextFloor)
+  if (!short) return
+  throw new SessionFailed(role, { why: floorWords([short]), fix: contextFix(short), kind: 'config' }, null)
 }
 
 function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<string, string> {

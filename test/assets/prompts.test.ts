@@ -56,7 +56,7 @@ describe('findPrompt', () => {
 
 describe('the prompts inside the program', () => {
   const known = new Set(
-    'task_brief acceptance_criteria next_hint current_task current_phase file_scope verdict artifact_content diff output cwd model phase_guide'.split(
+    'task_brief acceptance_criteria next_hint current_task current_phase file_scope context_budget verdict artifact_content diff output cwd model phase_guide'.split(
       ' ',
     ),
   )
@@ -79,7 +79,7 @@ describe('the prompts inside the program', () => {
       const template = builtinPrompts.get(name) ?? ''
       const { text, cut } = render({ template, values, budgetTokens: 8000, marker: 'm' })
       expect(text.length).toBeLessThanOrEqual(32_000)
-      expect(cut).not.toContain('template')
+      expect(cut.map(({ part }) => part)).not.toContain('template')
     }
   })
 

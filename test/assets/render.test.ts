@@ -5,7 +5,8 @@ import { type PromptValues, render } from '../../src/assets/render.ts'
 const marker = 'k7f3q9'
 
 function fill(template: string, values: PromptValues, budgetTokens = 4000) {
-  return render({ template, values, budgetTokens, marker })
+  const { text, cut } = render({ template, values, budgetTokens, marker })
+  return { text, cut: cut.map(({ part }) => part) }
 }
 
 describe('tokens', () => {

@@ -56,6 +56,21 @@ const loop: LoopPage = {
   interval_seconds: 3600,
   schedule: { scheduler: null, enabled: false },
   containment: { tier: 'T0', why: 'no sandbox', where: 'worktree', scope: ['src/'] },
+  context: {
+    ok: true,
+    roles: [
+      {
+        role: 'verify',
+        tier: 32_000,
+        effective: 17_408,
+        available: 17_408,
+        source: 'probe',
+        via: 'nvidia-smi',
+      },
+    ],
+    detected: { bytes: 10 * 2 ** 30, source: 'nvidia-smi', device: hostile, memory: 'own', at },
+    server: null,
+  },
   warnings: [hostile],
   problems: [{ what: hostile, fix: 'automaton doctor' }],
   next: ['automaton approve --loop nightly --halt bafugemo --discard'],
@@ -74,6 +89,7 @@ describe('status', () => {
     const text = statusText(report, page())
     expect(text).toContain('halted: drift_detected')
     expect(text).toContain('12 min ago: tick 7, fix-login implement, fail 0.40')
+    expect(text).toContain('verify 17408 of 32000 tokens (nvidia-smi); memory: 10.0 GiB')
     expect(text).toContain('at least $1.50, 1200 tokens, 6 min since the last approval')
     expect(text).toContain('$3.50')
     expect(text).toContain('next  automaton approve --loop nightly --halt bafugemo --discard')

@@ -98,7 +98,7 @@ describe('doctor', () => {
     expect(call.code).toBe(0)
     const { findings } = call.json() as { findings: { what: string; level: string; detail: string }[] }
     const looked = findings.map(({ what }) => what)
-    expect(looked).toEqual(['environment', 'git', 'simple-git', 'project', 'harnesses', 'sandbox'])
+    expect(looked).toEqual(['environment', 'git', 'simple-git', 'project', 'harnesses', 'sandbox', 'memory'])
     expect(findings.find(({ what }) => what === 'project')).toMatchObject({
       level: 'hint',
       detail: expect.stringContaining('not in a project'),

@@ -82,7 +82,12 @@ describe('models.json', () => {
 
 describe('config.md', () => {
   test('a missing file decides nothing', () => {
-    expect(loadConfigMd(null)).toEqual({ version: null, backend: 'auto', contextOverride: { all: null } })
+    expect(loadConfigMd(null)).toEqual({
+      version: null,
+      backend: 'auto',
+      contextOverride: { all: null },
+      server: null,
+    })
   })
 
   test('lines that start with a setting count, the first of each, and prose does not', () => {
@@ -95,11 +100,13 @@ describe('config.md', () => {
       'context_override: 32000',
       'context_override.verify: 16000\r',
       'context_override.implement: none',
+      'local_endpoint: ollama http://127.0.0.1:11434/v1/',
     ].join('\n')
     expect(loadConfigMd(text)).toEqual({
       version: '1.2.3',
       backend: 'local',
       contextOverride: { all: 32000, verify: 16000 },
+      server: { kind: 'ollama', url: 'http://127.0.0.1:11434' },
     })
   })
 
@@ -109,7 +116,31 @@ describe('config.md', () => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       backend: 'auto',
       contextOverride: { all: null },
+      server: null,
     })
+  })
+
+  test.each([
+    ['http://127.0.0.1:8080', { kind: null, url: 'http://127.0.0.1:8080' }],
+    ['llama.cpp http://127.0.0.1:8080/', { kind: 'llama.cpp', url: 'http://127.0.0.1:8080' }],
+    ['vllm https://gpu-box.lan/models/v1', { kind: 'vllm', url: 'https://gpu-box.lan/models' }],
+    ['none', null],
+  ] as const)('local_endpoint: %s', (value, server) => {
+    expect(loadConfigMd(`local_endpoint: ${value}`).server).toEqual(server)
+  })
+
+  test.each([
+    '127.0.0.1:8080',
+    'file:///etc/passwd',
+    'http://user:secret@127.0.0.1',
+    'koboldcpp http://127.0.0.1:5001',
+    'ollama',
+    'ollama http://127.0.0.1 twice',
+    'http://127.0.0.1/?key=1',
+  ])('local_endpoint: %s is refused', (value) => {
+    expect(() => loadConfigMd(`local_endpoint: ${value}`)).toThrow(
+      'an address such as http://127.0.0.1:11434',
+    )
   })
 
   test('a value that means nothing is refused', () => {

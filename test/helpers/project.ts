@@ -107,6 +107,8 @@ export async function makeProject(options: ProjectOptions = {}): Promise<TestPro
     [Symbol.dispose]: () => dir[Symbol.dispose](),
   }
   project.script({ ...goodAgent, ...options.scenario })
+  // Whatever memory the machine of this test has must not decide how it ends.
+  writeFiles(home, { '.automaton/config.md': 'backend: remote\n' })
   if (options.task !== false) {
     const args = ['create-task', 'fix-it', '--brief', '-', '--project', root]
     await must(project.call(args, { stdin: 'Fix it, please.\n' }))

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { availableTokens, contextFloor, effectiveTier, estimateTokens } from '../../src/machine/budget.ts'
+import {
+  availableTokens,
+  type ContextKnowledge,
+  contextFloor,
+  roleContext,
+  servedTokens,
+} from '../../src/machine/budget.ts'
 
 const gib = 2 ** 30
 
@@ -15,43 +21,79 @@ test.each([
   expect(availableTokens(size * gib)).toBe(tokens)
 })
 
-describe('the tier that is in force', () => {
-  const tier = (changes: Partial<Parameters<typeof effectiveTier>[0]> = {}) =>
-    effectiveTier({
-      tier: 32_000,
-      detectedBytes: null,
+test('the floor lies between 9 GiB and 10 GiB', () => {
+  expect(availableTokens(9 * gib)).toBeLessThan(contextFloor)
+  expect(availableTokens(10 * gib)).toBeGreaterThanOrEqual(contextFloor)
+})
+
+describe('the window of a role', () => {
+  const found = (size: number) => ({ bytes: size * gib, via: 'nvidia-smi' })
+  const serves = (tokens: number) => ({ tokens, via: 'ollama at http://127.0.0.1:11434' })
+  const window = (changes: Partial<ContextKnowledge> = {}) => {
+    const nothing = {
       override: null,
       backend: 'auto',
       remoteHarness: false,
-      ...changes,
-    })
+      served: null,
+      detected: null,
+    } as const
+    const { effective, source } = roleContext({ role: 'verify', tier: 32_000, ...nothing, ...changes })
+    return [effective, source]
+  }
 
   test('what is not known does not cap', () => {
-    expect(tier()).toBe(32_000)
-    for (const detectedBytes of [0, -1, Number.NaN]) expect(tier({ detectedBytes })).toBe(32_000)
+    expect(window()).toEqual([32_000, 'unknown'])
+    for (const bytes of [0, -1, Number.NaN]) {
+      expect(window({ detected: { bytes, via: 'nvidia-smi' } })).toEqual([32_000, 'unknown'])
+    }
   })
 
   test('a positive detection caps, and never raises', () => {
-    expect(tier({ detectedBytes: 10 * gib })).toBe(17_408)
-    expect(tier({ detectedBytes: 8 * gib })).toBeLessThan(contextFloor)
-    expect(tier({ detectedBytes: 48 * gib })).toBe(32_000)
-    expect(tier({ detectedBytes: 10 * gib, backend: 'local' })).toBe(17_408)
+    expect(window({ detected: found(10) })).toEqual([17_408, 'probe'])
+    expect(window({ detected: found(10), backend: 'local' })).toEqual([17_408, 'probe'])
+    expect(window({ detected: found(8) })).toEqual([13_926, 'probe'])
+    expect(window({ detected: found(48) })).toEqual([32_000, 'probe'])
+    expect(window({ detected: found(24), tier: 128_000 })).toEqual([41_779, 'probe'])
   })
 
   test('a remote service is not capped by this machine', () => {
-    expect(tier({ detectedBytes: 8 * gib, backend: 'remote' })).toBe(32_000)
-    expect(tier({ detectedBytes: 8 * gib, remoteHarness: true })).toBe(32_000)
+    expect(window({ detected: found(8), served: serves(4096), backend: 'remote' })).toEqual([
+      32_000,
+      'remote',
+    ])
+    expect(window({ detected: found(8), remoteHarness: true })).toEqual([32_000, 'remote'])
   })
 
-  test('a person’s override wins over detection and over remote', () => {
-    expect(tier({ detectedBytes: 8 * gib, override: 24_000 })).toBe(24_000)
-    expect(tier({ backend: 'remote', override: 8000 })).toBe(8000)
-    expect(tier({ override: 64_000 })).toBe(32_000)
+  test('what a server has loaded wins over arithmetic, in both directions', () => {
+    expect(window({ detected: found(48), served: serves(4096) })).toEqual([4096, 'server'])
+    expect(window({ detected: found(8), served: serves(65_536) })).toEqual([32_000, 'server'])
+    expect(window({ detected: found(10), served: serves(0) })).toEqual([17_408, 'probe'])
+  })
+
+  test('a person’s override wins over all of them', () => {
+    expect(window({ detected: found(8), served: serves(4096), override: 24_000 })).toEqual([
+      24_000,
+      'override',
+    ])
+    expect(window({ backend: 'remote', override: 8000 })).toEqual([8000, 'override'])
+    expect(window({ override: 64_000 })).toEqual([32_000, 'override'])
   })
 })
 
-test('a token is about four characters', () => {
-  expect(estimateTokens('')).toBe(0)
-  expect(estimateTokens('abcd')).toBe(1)
-  expect(estimateTokens('abcde')).toBe(2)
+describe('of several loaded models', () => {
+  const models = [
+    { model: 'embed:latest', tokens: 2048 },
+    { model: 'qwen3:8b', tokens: 32_768 },
+  ]
+
+  test('the one that the role names counts, with or without its provider', () => {
+    expect(servedTokens(models, 'qwen3:8b')).toBe(32_768)
+    expect(servedTokens(models, 'ollama/qwen3:8b')).toBe(32_768)
+  })
+
+  test('else the smallest: any of them could serve', () => {
+    expect(servedTokens(models, null)).toBe(2048)
+    expect(servedTokens(models, 'qwen3:14b')).toBe(2048)
+    expect(servedTokens([], 'qwen3:8b')).toBeNull()
+  })
 })

@@ -1,4 +1,5 @@
 import type { Phase } from '../../src/api/work.ts'
+import type { RoleContext } from '../../src/machine/budget.ts'
 import type { Brakes, LoopConfig } from '../../src/machine/config.ts'
 import type { GateFacts } from '../../src/machine/gate.ts'
 import type { TickFacts } from '../../src/machine/loop.ts'
@@ -111,13 +112,28 @@ export function makeTask(phase: Phase, changes: Partial<TaskState> = {}): TaskSt
   }
 }
 
+/** The verify role's window; as declared, unless `effective` says that a probe found less. */
+export function makeContext({
+  tier = 32_000,
+  effective = tier,
+}: {
+  tier?: number
+  effective?: number
+}): RoleContext {
+  const known =
+    effective === tier
+      ? ({ source: 'unknown', via: null } as const)
+      : ({ source: 'probe', via: 'nvidia-smi' } as const)
+  return { role: 'verify', tier, effective, available: effective === tier ? null : effective, ...known }
+}
+
 export function makeFacts(changes: Partial<GateFacts> = {}): GateFacts {
   return {
     loop: 'nightly',
     state: busyState(),
     config: makeConfig(),
     refusal: null,
-    contexts: [{ role: 'verify', tier: 32_000, effective: 32_000 }],
+    contexts: [makeContext({})],
     task: { phase: 'implement' },
     allowedPhases: loopPhases,
     outOfScope: [],

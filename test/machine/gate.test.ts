@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { checkGate, type GateFacts } from '../../src/machine/gate.ts'
 import { haltLoop } from '../../src/machine/loop.ts'
-import { busyState, later, makeBrakes, makeConfig, makeFacts, makeState } from './builders.ts'
+import { busyState, later, makeBrakes, makeConfig, makeContext, makeFacts, makeState } from './builders.ts'
 
 const gate = (changes: Partial<GateFacts> = {}) => checkGate(makeFacts(changes))
 
 const flat = { score_history: [0.4, 0.4, 0.4], fail_streak: 3 }
 const sameModels = { count: 2, implement: 'a', verify: 'a' }
-const shortContext = [{ role: 'verify' as const, tier: 32_000, effective: 14_796 }]
+const shortContext = [makeContext({ effective: 14_796 })]
 const refusal = { kind: 'no_git' as const, why: 'no repository', fix: 'git init' }
 
 /** Everything that could be wrong, at once. */
@@ -140,7 +140,7 @@ describe('refusals', () => {
   })
 
   test.each([15_999, 0, Number.NaN])('a context of %p tokens is refused before any session', (effective) => {
-    expect(gate({ contexts: [{ role: 'verify', tier: 32_000, effective }] })).toMatchObject({
+    expect(gate({ contexts: [makeContext({ effective })] })).toMatchObject({
       ok: false,
       reason: 'refused:context_floor',
       halt_reason: null,
@@ -150,14 +150,24 @@ describe('refusals', () => {
   })
 
   test('16,000 tokens are enough', () => {
-    expect(gate({ contexts: [{ role: 'verify', tier: 16_000, effective: 16_000 }] }).ok).toBe(true)
+    expect(gate({ contexts: [makeContext({ tier: 16_000 })] }).ok).toBe(true)
   })
 
-  test('a tier that is too small is repaired in loop.json, a machine that is in config.md', () => {
-    expect(gate({ contexts: [{ role: 'verify', tier: 8000, effective: 8000 }] }).fix).toContain(
-      'roles.verify.tier',
+  test('what is too small is repaired where it was decided', () => {
+    const fix = (context: ReturnType<typeof makeContext>) => gate({ contexts: [context] }).fix
+    expect(fix(makeContext({ tier: 8000 }))).toBe('set roles.verify.tier in loop.json to 16000 or more')
+    const short = makeContext({ effective: 14_796 })
+    expect(fix(short)).toBe(
+      'set backend: remote in config.md, if the model runs elsewhere; else context_override.verify: 16000 or more in config.md, if the model can hold that',
     )
-    expect(gate({ contexts: shortContext }).fix).toContain('context_override.verify in config.md')
+    expect(fix({ ...short, source: 'override' })).toStartWith('raise context_override in config.md')
+    expect(fix({ ...short, source: 'server' })).toStartWith('load the model with a context of 16000 or more')
+  })
+
+  test('the refusal says of each short role how much there is, and who said so', () => {
+    expect(gate({ contexts: shortContext }).detail).toBe(
+      'context window below 16k floor (verify: 14796 tokens of tier 32000, by nvidia-smi)',
+    )
   })
 })
 

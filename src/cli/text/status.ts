@@ -1,4 +1,5 @@
 import { haltFile, haltWords } from '../../commands/halt-words.ts'
+import { memoryWords, roleWords } from '../../commands/memory-words.ts'
 import { spentWords } from '../../commands/spent-words.ts'
 import type { LoopPage, StatusReport } from '../../commands/status.ts'
 import { advice } from '../advice.ts'
@@ -47,6 +48,7 @@ function loopLines(loop: LoopPage, now: string, page: Page): string[] {
     ...line('waits', waits(loop, now)),
     ...line('next tick', nextTick(loop, now)),
     ...line('limits', limits(loop)),
+    ...line('context', context(loop)),
     ...loop.warnings.flatMap((text) => hang('  warning: ', text, width).map(colors.yellow)),
     ...loop.problems.flatMap(({ what, fix }) =>
       advice('  problem: ', `${what}; ${fix}`, width).map(colors.red),
@@ -138,4 +140,12 @@ function limits({ containment }: LoopPage): string {
   const { tier, why, where, scope } = containment
   const may = `works in a ${where}, may change ${scope.join(', ') || 'everything but the protected files'}`
   return tier === null ? may : `${tier}: ${may} (${why})`
+}
+
+function context({ context: known }: LoopPage): string | null {
+  if (!known) return null
+  const roles = known.roles.map((role) => `${role.role} ${roleWords(role)}`).join(', ')
+  const memory =
+    known.detected && known.detected.bytes !== null ? `; memory: ${memoryWords(known.detected)}` : ''
+  return roles + memory
 }

@@ -67,6 +67,17 @@ export const lookVerbs: readonly Verb[] = [
     },
   },
   {
+    name: 'vram',
+    group: 'Look',
+    help: 'this machine’s memory, and the context of each role',
+    options: [{ name: 'refresh', help: 'look again, even if the last look is no day old' }],
+    async run(app, input) {
+      const { vram } = await import('../../commands/vram.ts')
+      const report = await vram(app, { refresh: input.on('refresh') })
+      return { report, text: async (page) => (await import('../text/vram.ts')).vramText(report, page) }
+    },
+  },
+  {
     name: 'audit',
     group: 'Look',
     help: 'what is wrong in the project, most severe first',

@@ -1,0 +1,34 @@
+import type { Card } from '../../machine/cards.ts'
+import type { Look, Said } from './tools.ts'
+
+/** The program is not there, which is no fault. */
+export const notInstalled: Look = { cards: [], outcome: 'not installed' }
+
+/** The look of a probe that asked a program: its cards, or why there are none. */
+export function lookAt(cards: Card[], said: Said): Look {
+  if (cards.length > 0) return found(cards)
+  if (said.failure !== null) return { cards: [], outcome: said.failure }
+  const line = said.text.trim().split('\n', 1)[0]?.slice(0, 120)
+  return { cards: [], outcome: line ? `no size of a card in what it said: ${line}` : 'it said nothing' }
+}
+
+/** The look of a probe that found cards, or none. */
+export function found(cards: Card[]): Look {
+  const words = cards.map(
+    ({ name, bytes, memory }) =>
+      `${name}, ${(bytes / 2 ** 30).toFixed(1)} GiB${memory === 'shared' ? ' shared' : ''}`,
+  )
+  return { cards, outcome: words.join('; ') || 'no card' }
+}
+
+/** JSON out of a program's output, which may warn about something first; undefined when there is none. */
+export function jsonIn(text: string): unknown {
+  for (const { index } of text.matchAll(/^\s*[[{]/gm)) {
+    try {
+      return JSON.parse(text.slice(index))
+    } catch {
+      // A line of a warning can start with a bracket too.
+    }
+  }
+  return undefined
+}
