@@ -76,7 +76,6 @@ const testedThrough: Record<string, string[]> = {
   'test/plugins/sources.test.ts': ['plugins/sources/backlog-items.ts'],
   'test/plugins/verifiers.test.ts': ['plugins/verifiers/command-options.ts'],
   'test/runner/scheduler-tools.test.ts': ['src/runner/deps.ts'],
-  'test/store/atomic.test.ts': ['src/system/patience.ts'],
   'test/store/lock.test.ts': ['src/system/windows/sole.ts'],
   'test/system/exec-end.test.ts': [
     'src/system/alarm.ts',
