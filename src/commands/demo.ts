@@ -8,10 +8,10 @@ import type { Halt } from '../machine/state.ts'
 import type { TickReport } from '../runner/report.ts'
 import { tick } from '../runner/tick.ts'
 import { findProject } from '../store/layout.ts'
-import { exec } from '../system/exec.ts'
 import { which } from '../system/process.ts'
 import { realPath } from '../system/real-path.ts'
 import { approveLoop } from './approve.ts'
+import { commitAll } from './commit-all.ts'
 import { createLoop } from './create-loop.ts'
 import { createTask } from './create-task.ts'
 import { writeDemoRepository } from './demo-files.ts'
@@ -47,7 +47,7 @@ export async function demo(app: App, say: (line: string) => void): Promise<DemoR
   for (const dir of [repository, home]) mkdirSync(dir)
   say(`a small repository with a failing test: ${repository}`)
   writeDemoRepository(repository)
-  await commitAll(app, repository)
+  await commitAll({ path: app.env.PATH ?? '', cwd: repository, message: 'A slug, and a test' })
   const person = await asPerson(app, repository, home)
 
   say('\na task for it, and a loop that works on it:')
@@ -80,24 +80,6 @@ async function asPerson(app: App, repository: string, userHome: string): Promise
   const progress = () => {}
   const deps = async () => ({ project, home, env, clock, progress, host, self, byScheduler: false, signal })
   return { ...app, home, env, cwd: repository, project: () => project, deps }
-}
-
-async function commitAll(app: App, cwd: string): Promise<void> {
-  const env = {
-    PATH: app.env.PATH ?? '',
-    HOME: cwd,
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-  }
-  const as = ['-c', 'user.name=Demo', '-c', 'user.email=demo@localhost']
-  for (const args of [
-    ['init', '-q', '-b', 'main'],
-    ['add', '-A'],
-    [...as, 'commit', '-qm', 'A slug, and a test'],
-  ]) {
-    const run = await exec({ argv: ['git', ...args], cwd, env })
-    if (run.exitCode !== 0) throw errors.gitFailed(`git ${args.join(' ')}`, run.stderr.trim())
-  }
 }
 
 /** A loop by the command that everybody uses, then edited the way a person edits loop.json. */

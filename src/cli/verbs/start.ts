@@ -54,9 +54,20 @@ export const startVerbs: readonly Verb[] = [
     help: 'check what a tick needs, with a fix for each fault',
     options: [
       { name: 'as-scheduler', help: 'with the environment of scheduled ticks, and start the agents' },
+      { name: 'self', help: 'try this program itself out, in a temporary folder' },
     ],
     readOnly: true,
+    waits: true,
     async run(app, input) {
+      if (input.on('self')) {
+        const { selfCheck } = await import('../../commands/self-check.ts')
+        const report = await selfCheck(app)
+        return {
+          report,
+          exit: report.ok ? 0 : 3,
+          text: async (page) => (await import('../text/self-check.ts')).selfCheckText(report, page),
+        }
+      }
       const { doctor } = await import('../../commands/doctor.ts')
       const report = await doctor(app, { asScheduler: input.on('as-scheduler') })
       return {
@@ -64,6 +75,19 @@ export const startVerbs: readonly Verb[] = [
         exit: report.ok ? 0 : 3,
         text: async (page) => (await import('../text/doctor.ts')).doctorText(report, page),
       }
+    },
+  },
+  {
+    name: 'self-check-part',
+    args: '<...words>',
+    help: 'what one process of doctor --self does',
+    readOnly: true,
+    waits: true,
+    async run(app, input, emit) {
+      const { selfCheckPart } = await import('../../commands/self-check/part.ts')
+      const say = (line: string) => emit({ report: { line }, text: async () => line })
+      await selfCheckPart(app, input.args, say)
+      return null
     },
   },
   {
