@@ -96,5 +96,7 @@ function nextSteps(
     'echo "what you want, and how one sees that it is done" > brief.md',
     'automaton create-task first-task --brief brief.md',
     'automaton tick nightly',
+    // Once the first tick did what was wanted.
+    'automaton install-schedule nightly',
   ]
 }

@@ -1,6 +1,6 @@
 import type { App } from '../app.ts'
 import { readInstallRecord, writeInstallRecord } from '../store/install-record.ts'
-import { findProject, loopPlaces } from '../store/layout.ts'
+import { findProject } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { findRepository } from '../system/repository.ts'
 import { callProgram } from './call-program.ts'
@@ -40,28 +40,25 @@ export async function provideLoop(
   const project = findProject({ cwd: home, home, flag: home })
   const isThere = () => listLoops(project).includes(defaultLoop)
   const report = { name: defaultLoop, scheduled: false }
-  const before = isThere()
-  if (!before && done.made) return { ...report, state: 'deleted', warnings: [] }
+  const isHere = isThere()
+  if (!isHere && done.made) return { ...report, state: 'deleted', warnings: [] }
   const call = (...args: string[]) => callProgram(app, { program, home, args: [...args, '--project', home] })
-  if (!before) {
-    const problem = await call(
-      'create-loop',
-      defaultLoop,
-      '--from-template',
-      defaultLoop,
-      ...(await agent(app)),
-    )
-    if (problem !== null || !isThere())
-      return { ...report, state: 'missing', warnings: [problem ?? 'no loop'] }
+  if (!isHere) {
+    const made = await call('create-loop', defaultLoop, '--from-template', defaultLoop, ...(await agent(app)))
+    if (made.problem !== null) return { ...report, state: 'missing', warnings: [made.problem] }
   }
   if (!done.made) note({ made: true })
-  const state = before ? 'there' : 'made'
+  const state = isHere ? 'there' : 'made'
   if (done.scheduled) return { ...report, state, warnings: [] }
-  const problem = await call('install-schedule', defaultLoop, '--interval', String(intervalSeconds))
-  if (problem !== null)
-    return { ...report, state, warnings: [`${problem} (${loopPlaces(project, defaultLoop).dir})`] }
+  const { problem, warnings } = await call(
+    'install-schedule',
+    defaultLoop,
+    '--interval',
+    String(intervalSeconds),
+  )
+  if (problem !== null) return { ...report, state, warnings: [`${defaultLoop} is not scheduled: ${problem}`] }
   note({ scheduled: true })
-  return { ...report, state, scheduled: true, warnings: [] }
+  return { ...report, state, scheduled: true, warnings }
 }
 
 /** After an uninstall the next installation schedules the loop again. */

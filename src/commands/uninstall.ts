@@ -78,7 +78,7 @@ async function agreed({ terminal }: App, loops: UnscheduledLoop[]): Promise<void
 async function unschedule(app: App, { loop, project }: UnscheduledLoop): Promise<void> {
   const args = ['uninstall-schedule', loop, '--project', project]
   const [program = '', ...more] = app.self
-  const problem = await callProgram(app, { program, home: app.home, args: [...more, ...args] })
+  const { problem } = await callProgram(app, { program, home: app.home, args: [...more, ...args] })
   if (problem !== null) throw errors.uninstallStopped(loop, project, problem)
 }
 

@@ -88,7 +88,10 @@ export function createLoop(project: Project, loop: NewLoop): LoopState {
  */
 export function ensureIgnore(project: Project): boolean {
   ensureFolder(project.automaton)
-  const wrote = addLines(join(project.automaton, '.gitignore'), ['/loops/', '/cache/', '/tasks/*/.state'])
+  // What HOME knows of this machine means nothing on another, and trust is not for a commit to give.
+  const machine = project.isHome ? ['/projects/', '/trust.json'] : []
+  const lines = ['/loops/', '/cache/', '/tasks/*/.state', ...machine]
+  const wrote = addLines(join(project.automaton, '.gitignore'), lines)
   if (!project.isHome) return wrote
   // HOME keeps its tasks beside `.automaton`, out of reach of that file.
   ensureFolder(project.tasks)

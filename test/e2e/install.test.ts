@@ -46,13 +46,17 @@ test('an empty repository is filled and committed, the program copied, the loop 
   expect(lstatSync(join(m.home, 'bin', 'automaton')).nlink).toBe(1)
   expect(lstatSync(m.home).mode & 0o777).toBe(0o700)
   expect(existsSync(join(m.home, loopFolder, 'loop.json'))).toBe(true)
+  const script = join(m.home, loopFolder, 'automaton-loop-tick.sh')
+  expect(m.crontab()).toMatch(/^0 \* \* \* \* .*automaton-loop-tick\.sh/m)
+  expect(readFileSync(script, 'utf8')).toContain(`${m.home}/bin/automaton`)
+  expect(done.stdout).toContain('self-improvement: made, scheduled')
   expect((await must(m.call('audit', '--project', m.home, '--json'))).json().violations).toEqual([])
   expect(readdirSync(join(m.dir, 'tmp')).filter((name) => name.startsWith('automaton'))).toEqual([])
 
-  const before = seen(m.home)
+  const before = [...seen(m.home), m.crontab()]
   const again = await must(m.install(['--binary', m.program]))
   expect(again.stdout).toContain('up to date; its remote does not have it yet')
-  expect(seen(m.home)).toEqual(before)
+  expect([...seen(m.home), m.crontab()]).toEqual(before)
 
   await m.git('push', '-q', '-u', 'origin', 'main')
   expect((await must(m.install(['--binary', m.program]))).stdout).not.toContain(' push ')
@@ -129,11 +133,32 @@ describe('an update', () => {
     const done = await must(m.install(['--binary', m.program]))
     expect(done.stdout).toContain('you deleted it')
     expect(existsSync(join(m.home, loopFolder))).toBe(false)
+    await must(
+      m.call('create-loop', 'self-improvement', '--from-template', 'self-improvement', '--project', m.home),
+    )
+    // What a person unscheduled stays so, too.
+    await must(m.call('uninstall-schedule', 'self-improvement', '--project', m.home))
+    expect((await must(m.install(['--binary', m.program]))).stdout).not.toContain('scheduled')
+    expect(m.crontab()).toBe('')
+    rmSync(join(m.home, loopFolder), { recursive: true })
     // A HOME of a time without the loop has no record of it.
     rmSync(join(m.home, '.git', 'automaton-install.json'))
     await must(m.install(['--binary', m.program]))
     expect(existsSync(join(m.home, loopFolder, 'loop.json'))).toBe(true)
   })
+})
+
+test('a loop that cannot be scheduled is a warning with what to do, and is tried again by the next call', async () => {
+  using m = makeMachine()
+  m.fake('crontab', 'echo "you may not use crontab" >&2; exit 1')
+  const done = await must(m.install(['--git-url', m.remote('empty.git'), '--binary', m.program]))
+  expect(done.stdout).toContain('warning: self-improvement is not scheduled')
+  expect(done.stdout).toContain('you may not use crontab')
+  expect(existsSync(join(m.home, loopFolder, 'loop.json'))).toBe(true)
+  m.fakeCrontab()
+  const again = await must(m.install(['--binary', m.program]))
+  expect(again.stdout).toContain('self-improvement: there, scheduled')
+  expect(m.crontab()).toContain('automaton-loop-tick.sh')
 })
 
 describe('where it cannot go on, nothing is half done:', () => {

@@ -25,6 +25,44 @@ test('an uninstall takes the program away and leaves the repository, and says wh
   expect(readdirSync(join(m.home, 'bin'))).toEqual(['mine'])
 })
 
+test('the schedules of all projects go, foreign lines of the crontab stay, and the next installation schedules again', async () => {
+  using m = makeMachine()
+  const foreign = '# mine\n5 4 * * * backup'
+  writeFileSync(join(m.dir, 'crontab'), foreign)
+  await must(m.install(['--git-url', m.remote('home.git'), '--binary', m.program]))
+  const project = join(m.user, 'my project')
+  await must(m.run(['git', 'init', '-q', '-b', 'main', project]))
+  const who = ['-c', 'user.name=Pat', '-c', 'user.email=pat@example.test']
+  await must(m.run(['git', '-C', project, ...who, 'commit', '-q', '--allow-empty', '-m', 'first']))
+  await must(m.call('create-loop', 'nightly', '--from-template', 'backlog', '--project', project))
+  await must(m.call('install-schedule', 'nightly', '--project', project))
+  const scheduled = () => m.crontab().match(/automaton-loop-tick/g)?.length ?? 0
+  expect(scheduled()).toBe(2)
+
+  m.fake('crontab', 'echo "the table is locked" >&2; exit 1')
+  const stopped = await m.call('uninstall', '--yes')
+  expect(stopped.code).toBe(5)
+  expect(stopped.stderr).toMatch(/uninstall stopped \(self-improvement in .*locked/)
+  expect(existsSync(join(m.home, 'bin', 'automaton'))).toBe(true)
+  m.fakeCrontab()
+
+  const done = await must(m.call('uninstall', '--yes', '--json'))
+  expect(done.json()).toMatchObject({
+    unscheduled: [
+      { loop: 'self-improvement', project: m.home },
+      { loop: 'nightly', project },
+    ],
+    removed: [join(m.home, 'bin', 'automaton')],
+  })
+  expect(m.crontab().trimEnd()).toBe(foreign)
+  for (const root of [m.home, project]) {
+    const left = readdirSync(join(root, '.automaton', 'loops'), { recursive: true, encoding: 'utf8' })
+    expect(left.filter((name) => name.includes('automaton-loop-tick'))).toEqual([])
+  }
+  expect((await must(m.install(['--binary', m.program]))).stdout).toContain('there, scheduled')
+  expect(scheduled()).toBe(1)
+})
+
 test('neither can be called from inside a tick', async () => {
   using m = makeMachine()
   for (const verb of ['install', 'uninstall']) {

@@ -27,6 +27,8 @@ export interface Machine extends Disposable {
   crontab(): string
   /** Puts a program of this name first on the user's PATH. */
   fake(name: string, script: string): void
+  /** Puts back the `crontab` that keeps this user's schedule. */
+  fakeCrontab(): void
   /** A repository to clone from; with files it has one commit. */
   remote(name: string, files?: Files): string
   /** Commits files to such a repository as somebody else would, and returns the commit. */
@@ -95,6 +97,8 @@ export function makeMachine(): Machine {
       writeFileSync(join(programs, name), `#!/bin/sh\n${script}\n`)
       chmodSync(join(programs, name), 0o755)
     },
+    // What Debian's does, for this user alone: the schedule of whoever runs the tests is not touched.
+    fakeCrontab: () => machine.fake('crontab', crontabScript(crontabFile)),
     remote(name, files) {
       const bare = join(dir, name)
       if (files) {
@@ -120,20 +124,7 @@ export function makeMachine(): Machine {
     [Symbol.dispose]: () => temporary[Symbol.dispose](),
   }
   writeFileSync(crontabFile, '')
-  // What Debian's does, for this user alone: the schedule of whoever runs the tests is not touched.
-  machine.fake(
-    'crontab',
-    [
-      `file='${crontabFile}'`,
-      'case "$1" in',
-      '  -l) if [ -s "$file" ]; then cat "$file"; else echo "no crontab for nobody" >&2; exit 1; fi ;;',
-      '  -r) : >"$file" ;;',
-      '  -T | -n) exit 0 ;;',
-      '  -) cat >"$file.new" && mv "$file.new" "$file" ;;',
-      '  *) cp "$1" "$file" ;;',
-      'esac',
-    ].join('\n'),
-  )
+  machine.fakeCrontab()
   return machine
 }
 
@@ -145,4 +136,17 @@ function copyOrLink(from: string, to: string): void {
   } catch {
     copyFileSync(from, to)
   }
+}
+
+function crontabScript(file: string): string {
+  return [
+    `file='${file}'`,
+    'case "$1" in',
+    '  -l) if [ -s "$file" ]; then cat "$file"; else echo "no crontab for nobody" >&2; exit 1; fi ;;',
+    '  -r) : >"$file" ;;',
+    '  -T | -n) exit 0 ;;',
+    '  -) cat >"$file.new" && mv "$file.new" "$file" ;;',
+    '  *) cp "$1" "$file" ;;',
+    'esac',
+  ].join('\n')
 }

@@ -1,7 +1,8 @@
 import type { InstallReport } from '../../commands/install.ts'
 import type { HomeReport } from '../../commands/install-home.ts'
 import type { LoopInstall } from '../../commands/install-loop.ts'
-import { field, hang } from '../layout.ts'
+import { advice } from '../advice.ts'
+import { field } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { nextLines } from './next.ts'
@@ -15,7 +16,7 @@ export function installText(raw: InstallReport, page: Page): string {
     ...field('repository', repositoryWords[repository.outcome](repository), width),
     ...field('program', `${program.file}${program.replaced ? '' : ', as it was'}`, width),
     ...field('loop', `${loop.name}: ${loopWords[loop.state]}${loop.scheduled ? ', scheduled' : ''}`, width),
-    ...warnings.flatMap((warning) => hang('warning: ', warning, width).map(colors.yellow)),
+    ...warnings.flatMap((warning) => advice('warning: ', warning, width).map(colors.yellow)),
     '',
     ...nextLines(next, page),
   ].join('\n')
