@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -12,8 +12,8 @@ import { type Target, targetNames, targets } from './targets.ts'
 /**
  * Makes a release: `bun run release [--out DIR] [--target NAME]…`, by default every target into `dist/release`.
  *
- * One archive a target, `SHA256SUMS`, `automaton.cdx.json` (what is in them, CycloneDX) and `release.json` (what the installer
- * reads). The same commit gives the same bytes, in any folder.
+ * One archive a target, `SHA256SUMS`, `automaton.cdx.json` (what is in them, CycloneDX) and `release.json` (what there is),
+ * and the installers, which take what they need from the folder or address that they are in. The same commit gives the same bytes, in any folder.
  */
 const { values } = parseArgs({
   options: { out: { type: 'string' }, target: { type: 'string', multiple: true } },
@@ -55,7 +55,16 @@ function writeLists(made: readonly Made[]): void {
   const bill = json(sbom({ version: version(), commit, time, bundled, perTarget }))
   writeFileSync(join(out, 'automaton.cdx.json'), bill)
   writeFileSync(join(out, 'release.json'), json({ version: version(), commit, files }))
-  const sums = [...files, { name: 'automaton.cdx.json', sha256: sha256(Buffer.from(bill)) }]
+  const scripts = ['install.ps1', 'install.sh'].map((name) => ({
+    name,
+    text: readFileSync(join(root, name)),
+  }))
+  for (const { name, text } of scripts) writeFileSync(join(out, name), text)
+  const sums = [
+    ...files,
+    { name: 'automaton.cdx.json', sha256: sha256(Buffer.from(bill)) },
+    ...scripts.map(({ name, text }) => ({ name, sha256: sha256(text) })),
+  ]
   writeFileSync(join(out, 'SHA256SUMS'), sums.map(({ name, sha256 }) => `${sha256}  ${name}\n`).join(''))
 }
 

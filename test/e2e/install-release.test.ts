@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { needs } from '../crash/needs.ts'
 import { type Machine, makeMachine } from '../helpers/installer.ts'
 import { must } from '../helpers/project.ts'
+import { tool } from '../helpers/tools.ts'
 
 const root = join(import.meta.dir, '..', '..')
 
@@ -144,6 +153,27 @@ test('a release comes from an address too, by curl or wget, and one that is not 
   const gone = await m.install(['--git-url', 'x', '--release', `${address}/v2`])
   expect(gone).toMatchObject({ code: 5, stderr: expect.stringContaining('download failed') })
 })
+
+tool('TEST_RELEASE').test(
+  'a whole release, as it is made, installs on this machine by the script in it',
+  async () => {
+    using m = makeMachine()
+    const made = tool('TEST_RELEASE').path()
+    for (const name of [
+      'SHA256SUMS',
+      'install.sh',
+      'automaton-linux-x64.tar.gz',
+      'automaton-linux-arm64.tar.gz',
+    ]) {
+      if (existsSync(join(made, name))) copyFileSync(join(made, name), join(m.downloads, name))
+    }
+    const done = await must(m.install(['--git-url', m.remote('empty.git')]))
+    expect(done.stdout).toContain(`is in ${m.home}`)
+    expect((await must(m.call('--version'))).stdout).toMatch(/^automaton \d+\.\d+\.\d+\n$/)
+    expect(existsSync(join(m.home, '.automaton/loops/self-improvement/loop.json'))).toBe(true)
+  },
+  60_000,
+)
 
 test('beside a release the script needs no more than the git URL; beside nothing it says what it needs', async () => {
   using m = makeMachine()

@@ -34,7 +34,8 @@ release.test(
   'a release has one archive for each target, and lists with their true sizes and sums',
   async () => {
     const archives = targetNames.map(archiveName)
-    const lists = ['SHA256SUMS', 'automaton.cdx.json', 'release.json']
+    const scripts = ['install.ps1', 'install.sh']
+    const lists = ['SHA256SUMS', 'automaton.cdx.json', 'release.json', ...scripts]
     expect(readdirSync(release.path()).sort()).toEqual([...archives, ...lists].sort())
     const { files, ...rest } = JSON.parse(text('release.json'))
     expect(rest).toEqual({ version: version(), commit: expect.stringMatching(/^[0-9a-f]{40}(-dirty)?$/) })
@@ -44,7 +45,9 @@ release.test(
         return { name: archiveName(target), target, sha256: sha256(bytes), bytes: bytes.length }
       }),
     )
-    const sums = [...archives, 'automaton.cdx.json'].map((name) => `${sha256(read(name))}  ${name}\n`)
+    const sums = [...archives, 'automaton.cdx.json', ...scripts].map(
+      (name) => `${sha256(read(name))}  ${name}\n`,
+    )
     expect(text('SHA256SUMS')).toBe(sums.join(''))
   },
   60_000,
