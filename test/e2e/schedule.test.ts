@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { binary } from '../helpers/cli.ts'
 import { must } from '../helpers/project.ts'
@@ -153,6 +153,26 @@ describe('a schedule follows its loop', () => {
     expect(completes.table()).toBeNull()
     expect((await completes.call(['install-schedule', 'nightly'])).code).toBe(3)
     await must(completes.call(['uninstall-schedule', 'nightly']))
+  }, 60_000)
+
+  test('off when the halt is that of a recovery', async () => {
+    using project = await cronProject({
+      loop: { brakes: { max_consecutive_errors: 1 } },
+      scenario: { implement: 'echo x > src/started; exec sleep 60' },
+    })
+    await must(project.call(['install-schedule', 'nightly']))
+    const tick = Bun.spawn([project.scriptFile], {
+      env: { PATH: '/usr/bin:/bin' },
+      stdio: ['ignore', 'ignore', 'ignore'],
+    })
+    const started = join(project.worktree, 'src', 'started')
+    for (let left = 300; !existsSync(started) && left > 0; left--) await Bun.sleep(50)
+    tick.kill('SIGKILL')
+    await tick.exited
+    const next = await project.asCron()
+    expect([next.code, project.state().halt.detail]).toEqual([4, 'repeated_crash'])
+    expect(project.table()).toBeNull()
+    expect(project.state().schedule).toEqual({ enabled: false, kind: 'cron' })
   }, 60_000)
 
   test('a scheduler that fails changes nothing about the halt: it is said, noted, and put right by the next tick', async () => {
