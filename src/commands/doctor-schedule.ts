@@ -75,14 +75,17 @@ async function agentFindings(o: {
   const { harness } = o.config
   const [own] = harness.command ?? []
   const programs = own === undefined ? (await o.deps.host.harness(harness.use)).programs : [own]
-  return programs
-    .filter((program) => which(program, o.path) === null)
-    .map((program) => ({
-      what: o.what,
-      level: 'bad',
-      detail: `${program} is in no folder of the PATH that its ticks have`,
-      fix: `run automaton install-schedule ${o.loop} in a terminal that finds ${program}`,
-    }))
+  return (
+    programs
+      // One that is nowhere has been said already.
+      .filter((program) => which(program, o.path) === null && which(program, o.deps.env.PATH ?? '') !== null)
+      .map((program) => ({
+        what: o.what,
+        level: 'bad',
+        detail: `${program} is in no folder of the PATH that its ticks have`,
+        fix: `run automaton install-schedule ${o.loop} in a terminal that finds ${program}`,
+      }))
+  )
 }
 
 /** Why the last scheduled tick did not run, unless a later one has got over it. */

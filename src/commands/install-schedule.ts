@@ -65,7 +65,8 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
       await withScheduler(deps, { ...unit, scheduler: old }, (plugin, one, ctx) => plugin.remove(one, ctx))
     }
     record({ app, places, state, scheduler, script: script.text })
-    noteProject(app.home, deps.project.root)
+    // HOME's own loops are found without.
+    if (!deps.project.isHome) noteProject(app.home, deps.project.root)
     return {
       loop: places.name,
       scheduler,
