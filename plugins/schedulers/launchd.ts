@@ -126,6 +126,8 @@ const attempts = 10
 const pauseMs = 200
 /** launchctl's exit codes while an agent is being unloaded: an I/O error, in progress, already in progress. */
 const busy: readonly (number | null)[] = [5, 36, 37]
+/** Its exit code where the user is not logged in at the screen. */
+const noDomain = 125
 
 /** Loads the agent, unless it is. Right after it was unloaded, launchd refuses for a moment. */
 async function load(place: Place, ctx: SchedulerContext): Promise<void> {
@@ -136,9 +138,11 @@ async function load(place: Place, ctx: SchedulerContext): Promise<void> {
     const { exitCode, output } = await ctx.run(['launchctl', 'bootstrap', place.domain, place.path])
     if (exitCode === 0) return
     if (attempt === attempts || !busy.includes(exitCode)) {
-      throw new Error(
-        `launchctl bootstrap ${place.domain} ${place.path}: ${output.trim() || 'it said nothing'}`,
-      )
+      const why = output.trim() || 'it said nothing'
+      // Over ssh there is no such domain; at the next login launchd loads the file by itself.
+      const hint =
+        exitCode === noDomain ? '; log in at the screen once: an agent belongs to a login there' : ''
+      throw new Error(`launchctl bootstrap ${place.domain} ${place.path}: ${why}${hint}`)
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }

@@ -35,7 +35,9 @@ async function disable(unit: Unit, ctx: SchedulerContext): Promise<void> {
 }
 
 async function remove(unit: Unit, ctx: SchedulerContext): Promise<void> {
-  const { units, files, timer } = await placeOf(unit, ctx)
+  const folder = await unitFolder(ctx).catch(() => null)
+  if (folder === null) return removeFiles(unit, ctx)
+  const { units, files, timer } = placeIn(folder, unit)
   if (!(await isThere(files, ctx))) return
   await systemctl(ctx, 'disable', '--now', timer)
   // The time of the last run, which Persistent= keeps, and a failure: nothing of either may stay.
@@ -43,6 +45,15 @@ async function remove(unit: Unit, ctx: SchedulerContext): Promise<void> {
   for (const { path } of files) await ctx.removeFile(path)
   await systemctl(ctx, 'daemon-reload')
   await ask(ctx, 'reset-failed', timer, `${units.name}.service`)
+}
+
+/** Where no systemd runs for the user there is nothing to stop: what it would read at its next start is taken away. */
+async function removeFiles(unit: Unit, ctx: SchedulerContext): Promise<void> {
+  const folder = `${ctx.home}/.config/systemd/user`
+  const { files, timer } = placeIn(folder, unit)
+  for (const { path } of files) await ctx.removeFile(path)
+  await ctx.removeFile(`${folder}/timers.target.wants/${timer}`)
+  await ctx.removeFile(`${ctx.home}/.local/share/systemd/timers/stamp-${timer}`)
 }
 
 async function inspect(unit: Unit, ctx: SchedulerContext): Promise<UnitState> {
@@ -61,8 +72,11 @@ async function inspect(unit: Unit, ctx: SchedulerContext): Promise<UnitState> {
 }
 
 async function placeOf(unit: Unit, ctx: SchedulerContext): Promise<Place> {
+  return placeIn(await unitFolder(ctx), unit)
+}
+
+function placeIn(folder: string, unit: Unit): Place {
   const units = systemdUnits(unit)
-  const folder = await unitFolder(ctx)
   const files = [
     { path: `${folder}/${units.name}.service`, text: units.service },
     { path: `${folder}/${units.name}.timer`, text: units.timer },

@@ -62,9 +62,16 @@ export async function startUserManager(home: string): Promise<UserManager | NoUs
   return { missing: 'systemd does not start for a user here' }
 }
 
-function childrenOf(pid: number): string[] {
-  const { stdout } = Bun.spawnSync(['ps', '-o', 'pid=', '--ppid', String(pid)])
-  return stdout.toString().split(/\s+/).filter(Boolean)
+function childrenOf(parent: number): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] === String(parent)
+    } catch {
+      // No process, or one that has just ended.
+      return false
+    }
+  })
 }
 
 /** The control groups that the manager makes below the group of this process, in every hierarchy of systemd's. */

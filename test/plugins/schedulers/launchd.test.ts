@@ -115,6 +115,8 @@ test('a project in a folder that macOS guards gets a warning', async () => {
 test('what launchctl says is in the error', async () => {
   const scheduler = await open()
   const elsewhere = launchdMachine({ user: 502 })
-  await expect(scheduler.install(unit, elsewhere.context)).rejects.toThrow('Domain does not support')
+  await expect(scheduler.install(unit, elsewhere.context)).rejects.toThrow(
+    'Domain does not support specified action; log in at the screen once',
+  )
   await expect(scheduler.install(unit, launchdMachine({ user: null }).context)).rejects.toThrow('number')
 })

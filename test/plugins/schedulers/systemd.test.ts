@@ -79,3 +79,16 @@ test('what systemctl says is in the error', async () => {
   await expect(scheduler.install(unit, context)).rejects.toThrow('Failed to connect to bus: No medium found')
   await expect(scheduler.install(unit, machine({}).context)).rejects.toThrow('systemctl is in no folder')
 })
+
+test('where no systemd runs for the user, the files are taken away, and what they left', async () => {
+  const { context, files } = systemdMachine()
+  const scheduler = await open()
+  await scheduler.install(unit, context)
+  const { name } = systemdUnits(unit)
+  for (const left of ['.config/systemd/user/timers.target.wants/', '.local/share/systemd/timers/stamp-']) {
+    files.set(`/home/pat/${left}${name}.timer`, '')
+  }
+  const systemctl = () => ({ failed: 1, says: 'Failed to connect to bus: No medium found' })
+  await scheduler.remove(unit, machine({ systemctl }, files).context)
+  expect([...files.keys()]).toEqual([])
+})
