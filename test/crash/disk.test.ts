@@ -142,7 +142,7 @@ needs('strace')(
     using lab = await makeLab(1)
     const folder = join(lab.project.worktree, 'src')
     const failing = ['-P', folder, '-e', 'trace=openat', '-e', 'inject=openat:error=EIO']
-    const { code, output } = await lab.tick(['strace', '-qq', '-o', '/dev/null', ...failing])
+    const { code, output } = await lab.run(['strace', '-qq', '-o', '/dev/null', ...failing])
     expect(output).toContain('the disk reports an error')
     expect(code).toBe(5)
     expect(lab.project.state()).toMatchObject({ status: 'running', halt: null })

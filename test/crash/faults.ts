@@ -14,14 +14,14 @@ export interface Tried {
 
 const realGit = Bun.which('git') ?? 'git'
 
-/** Lists every point of one tick from the lab's saved state. Leaves the lab to be restored. */
+/** Lists every point of the lab's command from its saved state. Leaves the lab to be restored. */
 export async function listPoints(lab: Lab): Promise<Point[]> {
   lab.restore()
   const trace = join(lab.env.HOME ?? '', 'trace')
   const shim = gitShim(lab, null)
   const options = ['-qq', '-y', '-o', trace, '-e', `trace=${calls.join(',')},vfork,wait4`]
-  const { code, output } = await lab.tick(['strace', ...options], { PATH: shim.path })
-  if (code !== 0) throw new Error(`the tick to be listed failed: ${output}`)
+  const { code, output } = await lab.run(['strace', ...options], { PATH: shim.path })
+  if (code !== 0) throw new Error(`the call to be listed failed: ${output}`)
   const folder = join(lab.scene.root, '..')
   const traces = readdirSync(shim.folder).filter((name) => name.startsWith('trace-'))
   return [
@@ -35,25 +35,32 @@ export async function listPoints(lab: Lab): Promise<Point[]> {
 
 /** Lets one fault happen in one tick, then checks everything, lets a tick pass undisturbed, and checks again. */
 export async function tryPoint(lab: Lab, point: Point): Promise<Tried> {
-  lab.restore()
-  const log = join(lab.env.HOME ?? '', 'fault')
-  rmSync(log, { force: true })
-  const inject = ['-qq', '-y', '-o', log, '-e', `trace=${point.call}`, '-e', injection(point)]
-  const shim = point.process === 0 ? null : gitShim(lab, { point, inject, log })
-  const first = shim ? await lab.tick([], { PATH: shim.path }) : await lab.tick(['strace', ...inject])
-  const hit = existsSync(log)
-    ? /^.*(?:\(INJECTED\)|killed by SIGKILL).*$/m.exec(readFileSync(log, 'utf8'))?.[0]
-    : null
-  const reached = typeof hit === 'string' && canFail(hit)
-  const problems = checkAfterFault(lab.scene, lab.before)
-  if (first.code === 1 && reached) problems.push(`exit 1: ${first.output.slice(-300)}`)
-  if (first.hung && reached) problems.push('it hung')
+  const { reached, problems } = await letHappen(lab, point)
+  problems.push(...checkAfterFault(lab.scene, lab.before))
   const next = await lab.tick()
   if (next.code !== 0) problems.push(`the next tick: exit ${next.code}: ${next.output.slice(-400)}`)
   else if (!next.output.includes('"outcome":"worked"'))
     problems.push(`the next tick: ${next.output.slice(0, 200)}`)
   problems.push(...checkWhole(lab.scene, lab.before))
   return { point, reached, problems }
+}
+
+/** Runs the lab's command from its saved state, with one fault in it; tells what must never come of any fault. */
+export async function letHappen(lab: Lab, point: Point): Promise<Omit<Tried, 'point'>> {
+  lab.restore()
+  const log = join(lab.env.HOME ?? '', 'fault')
+  rmSync(log, { force: true })
+  const inject = ['-qq', '-y', '-o', log, '-e', `trace=${point.call}`, '-e', injection(point)]
+  const shim = point.process === 0 ? null : gitShim(lab, { point, inject, log })
+  const first = shim ? await lab.run([], { PATH: shim.path }) : await lab.run(['strace', ...inject])
+  const hit = existsSync(log)
+    ? /^.*(?:\(INJECTED\)|killed by SIGKILL).*$/m.exec(readFileSync(log, 'utf8'))?.[0]
+    : null
+  const reached = typeof hit === 'string' && canFail(hit)
+  const problems: string[] = []
+  if (first.code === 1 && reached) problems.push(`exit 1: ${first.output.slice(-300)}`)
+  if (first.hung && reached) problems.push('it hung')
+  return { reached, problems }
 }
 
 function injection({ call, n, kind }: Point): string {

@@ -13,17 +13,25 @@ export interface Lab extends Disposable {
   env: Record<string, string>
   /** How things stood at the last `save`. */
   before: Before
-  /** Makes the present state the one that `restore` returns to. */
-  save(): void
+  /** What `run` starts; a tick, unless somebody sets another verb. */
+  command: string[]
+  /** Makes the present state the one that `restore` returns to; `look: false` leaves `before` as it is. */
+  save(how?: { look: boolean }): void
   /** Puts every file back to where it was at the last `save`. */
   restore(): void
-  /** Starts a tick; `prefix` is a program that runs it, with its arguments. */
-  start(prefix?: string[], env?: Record<string, string>): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  /** Starts a tick. */
+  start(): Bun.Subprocess<'ignore', 'pipe', 'pipe'>
   /** Runs one tick to its end, or for 20 s. */
-  tick(
-    prefix?: string[],
-    env?: Record<string, string>,
-  ): Promise<{ code: number | null; output: string; hung: boolean }>
+  tick(): Promise<Ran>
+  /** Runs `command` to its end, or for 20 s; `prefix` is a program that runs it, with its arguments. */
+  run(prefix?: string[], env?: Record<string, string>): Promise<Ran>
+}
+
+/** How a call in the lab ended. */
+export interface Ran {
+  code: number | null
+  output: string
+  hung: boolean
 }
 
 /** What a lab's tick starts from. */
@@ -70,49 +78,53 @@ export async function makeLab(
   env.TMPDIR = join(dir, 'scenario')
   const kept = join(dir, 'kept')
   const parts = ['repo', 'scenario']
+  const tick = ['tick', project.loop, '--json']
+  const spawn = (args: string[], prefix: string[], extra: Record<string, string>) =>
+    Bun.spawn([...prefix, binary, ...args], {
+      cwd: root,
+      env: { ...env, ...extra },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      detached: true,
+    })
   const lab: Lab = {
     project,
     scene,
     env,
     before: { iterations: 0, records: 0, theirs: {} },
-    save() {
-      lab.before = lookBefore(scene)
+    command: tick,
+    save({ look } = { look: true }) {
+      if (look) lab.before = lookBefore(scene)
       for (const part of parts) copy(join(dir, part), join(kept, part))
     },
     restore() {
       for (const part of parts) copy(join(kept, part), join(dir, part))
     },
-    start(prefix = [], extra = {}) {
-      return Bun.spawn([...prefix, binary, 'tick', project.loop, '--json'], {
-        cwd: root,
-        env: { ...env, ...extra },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-        detached: true,
-      })
-    },
-    async tick(prefix, extra) {
-      const child = lab.start(prefix, extra)
-      // The whole group: a tracer that is killed alone lets go of the tick, which would hang on.
-      let hung = false
-      const limit = setTimeout(() => {
-        hung = true
-        process.kill(-child.pid, 'SIGKILL')
-      }, 20_000)
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ])
-      await child.exited
-      clearTimeout(limit)
-      return { code: child.exitCode, output: `${stdout}${stderr}`, hung }
-    },
+    start: () => spawn(tick, [], {}),
+    tick: () => ended(spawn(tick, [], {})),
+    run: (prefix = [], extra = {}) => ended(spawn(lab.command, prefix, extra)),
     [Symbol.dispose]: () => project[Symbol.dispose](),
   }
   for (let n = 0; n < ticks; n++) await must(project.tick())
   lab.save()
   return lab
+}
+
+async function ended(child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>): Promise<Ran> {
+  // The whole group: a tracer that is killed alone lets go of the tick, which would hang on.
+  let hung = false
+  const limit = setTimeout(() => {
+    hung = true
+    process.kill(-child.pid, 'SIGKILL')
+  }, 20_000)
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ])
+  await child.exited
+  clearTimeout(limit)
+  return { code: child.exitCode, output: `${stdout}${stderr}`, hung }
 }
 
 function copy(from: string, to: string): void {
