@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import * as v from 'valibot'
 import type { Pinned } from './lock-file.ts'
-
-const Packed = v.array(v.object({ name: v.string(), version: v.string(), filename: v.string() }))
 
 /**
  * Fetches packages through npm, from the registry that npm is set to, into a folder. Throws when one is not, byte for byte, what
@@ -12,32 +9,11 @@ const Packed = v.array(v.object({ name: v.string(), version: v.string(), filenam
  * no script of theirs runs.
  */
 export function fetchPackages(packages: readonly Pinned[], folder: string): Map<string, string> {
+  const options = ['--silent', '--ignore-scripts', '--prefer-offline', '--pack-destination', folder]
   const wanted = packages.map(({ name, version }) => `${name}@${version}`)
-  const npm = Bun.spawnSync(
-    [
-      'npm',
-      'pack',
-      '--json',
-      '--silent',
-      '--ignore-scripts',
-      '--prefer-offline',
-      '--pack-destination',
-      folder,
-      ...wanted,
-    ],
-    { cwd: folder, stderr: 'inherit' },
-  )
+  const npm = Bun.spawnSync(['npm', 'pack', ...options, ...wanted], { cwd: folder, stderr: 'inherit' })
   if (npm.exitCode !== 0) throw new Error(`npm pack ended with ${npm.exitCode}`)
-  const packed = v.parse(Packed, JSON.parse(npm.stdout.toString()))
-  return new Map(
-    packages.map((pinned) => {
-      const found = packed.find(({ name, version }) => name === pinned.name && version === pinned.version)
-      if (!found) throw new Error(`npm pack did not bring ${pinned.name}@${pinned.version}`)
-      const archive = join(folder, basename(found.filename))
-      check(pinned, archive)
-      return [pinned.name, archive]
-    }),
-  )
+  return new Map(packages.map((pinned) => [pinned.name, checked(pinned, folder)]))
 }
 
 /** Writes the one file of a package whose path matches into a folder, by its own name. Returns where it is. */
@@ -51,7 +27,10 @@ export async function unpack(o: { archive: string; path: string; folder: string 
   return to
 }
 
-function check({ name, version, integrity }: Pinned, archive: string): void {
+/** Where npm has put a package. */
+function checked({ name, version, integrity }: Pinned, folder: string): string {
+  const archive = join(folder, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
   const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
-  if (found !== integrity) throw new Error(`${name}@${version} is not what package-lock.json pins: ${found}`)
+  if (found === integrity) return archive
+  throw new Error(`${name}@${version} is not what package-lock.json pins: ${found}`)
 }
