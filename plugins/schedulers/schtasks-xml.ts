@@ -99,17 +99,22 @@ export function documentText(bytes: string): string {
 }
 
 /**
- * The program of the task. A console program of a task has a window, which `conhost --headless` keeps away. In `cmd /s`
- * what stands between the outer quotes is run as it is; only a `%name%` would still be replaced, here and by the
- * Task Scheduler itself, and neither has a way to write it so that it is not.
+ * The program of the task. A console program of a task has a window, which `conhost --headless` keeps away; but that takes
+ * its command line apart and puts it together again, by other rules in each version, so that no quoted path is safe in it.
+ * Therefore the folder is a setting of its own, and the command line has nothing in it that anybody would quote.
  */
 function action(script: string): Tree {
-  if (/%[^%]+%/.test(plainPath(script))) {
-    throw new Error(`the path ${script} has a part between percent signs, which Windows would replace`)
-  }
+  const [, folder = '', file = ''] = /^(.*)[\\/]([\w.-]+)$/s.exec(plainPath(script)) ?? []
+  const refused = (why: string) => new Error(`the path ${script} ${why}`)
+  if (folder === '') throw refused('is not that of a script in a folder')
+  // Windows replaces it here, and there is no way to write it so that it does not.
+  if (/%[^%]+%/.test(folder)) throw refused('has a part between percent signs, which Windows would replace')
+  if (/^[\\/]{2}/.test(folder)) throw refused('is on the network, where the command interpreter cannot start')
   return {
     Command: '%SystemRoot%\\System32\\conhost.exe',
-    Arguments: `--headless %SystemRoot%\\System32\\cmd.exe /d /s /c ""${script}""`,
+    // conhost looks for it where it lies itself, before it looks into the folder.
+    Arguments: `--headless cmd.exe /d /c .\\${file}`,
+    WorkingDirectory: folder,
   }
 }
 

@@ -43,7 +43,8 @@ test('a task runs on batteries, for as long as it takes, makes up for missed sta
     'Settings/Hidden': 'true',
     'Settings/ExecutionTimeLimit': 'PT0S',
     'Actions/Exec/Command': '%SystemRoot%\\System32\\conhost.exe',
-    'Actions/Exec/Arguments': '--headless %SystemRoot%\\System32\\cmd.exe /d /s /c ""C:\\work\\tick.cmd""',
+    'Actions/Exec/Arguments': '--headless cmd.exe /d /c .\\tick.cmd',
+    'Actions/Exec/WorkingDirectory': 'C:\\work',
   })
 })
 
@@ -56,8 +57,14 @@ test('a document is UTF-16 with a byte order mark, and comes back as it was what
 })
 
 test('a path that Windows would replace a part of, or that no line can hold, is refused', () => {
-  for (const script of ['C:\\%TEMP%\\tick.cmd', 'C:\\a%b%c.cmd', 'C:\\a\n.cmd']) {
-    expect(() => taskTree({ ...unit, script }, null)).toThrow(/percent signs|control character/)
+  for (const [script, why] of [
+    ['C:\\%TEMP%\\tick.cmd', 'percent signs'],
+    ['C:\\a\n\\tick.cmd', 'control character'],
+    ['\\\\server\\share\\tick.cmd', 'on the network'],
+    ['C:\\a\\b c.cmd', 'not that of a script'],
+    ['tick.cmd', 'not that of a script'],
+  ] as const) {
+    expect(() => taskTree({ ...unit, script }, null)).toThrow(why)
   }
 })
 
@@ -90,7 +97,10 @@ test('what Windows writes its own way is no difference', () => {
     'Triggers/TimeTrigger/Repetition/Interval': 'PT0H30M',
     'Triggers/TimeTrigger/Repetition/StopAtDurationEnd': 'false',
     'Settings/IdleSettings/StopOnIdleEnd': 'true',
-    'Actions/Exec/Arguments': String(wanted['Actions/Exec/Arguments']).replaceAll(/[^ -~]+/g, '??'),
+    'Actions/Exec/WorkingDirectory': String(wanted['Actions/Exec/WorkingDirectory']).replaceAll(
+      /[^ -~]+/g,
+      '??',
+    ),
   }
   expect(taskDrift(wanted, found)).toEqual([])
   expect(taskDrift({ a: 'PT90M' }, { a: 'PT1H30M' })).toEqual([])
@@ -109,8 +119,9 @@ test('what makes a task do something else, or not start, is a difference', () =>
     'Settings/ExecutionTimeLimit is "259200 seconds", and not "0 seconds"',
   ])
   expect(change('Actions/Exec/Command', ['a', 'b'])).toHaveLength(1)
-  expect(change('Actions/Exec/WorkingDirectory', 'C:\\x')).toEqual([
-    'Actions/Exec/WorkingDirectory is "C:\\\\x", and should not be there',
+  expect(change('Actions/Exec/WorkingDirectory', 'C:\\x')).toHaveLength(1)
+  expect(change('Actions/ComHandler/ClassId', 'x')).toEqual([
+    'Actions/ComHandler/ClassId is "x", and should not be there',
   ])
   expect(change('Triggers/TimeTrigger/Enabled', 'false')).toHaveLength(1)
   expect(change('Triggers/TimeTrigger/StartBoundary', '2099-01-01T00:00:00Z')).toHaveLength(1)
