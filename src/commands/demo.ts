@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,9 @@ export async function demo(app: App, say: (line: string) => void): Promise<DemoR
   const folder = realPath(mkdtempSync(join(tmpdir(), 'automaton-demo-')))
   const repository = join(folder, 'slug')
   const home = join(folder, 'home')
-  for (const dir of [repository, home]) mkdirSync(dir)
+  for (const dir of [repository, join(home, '.automaton')]) mkdirSync(dir, { recursive: true })
+  // There is no model: whatever memory this machine has must not keep the demo from running.
+  writeFileSync(join(home, '.automaton', 'config.md'), 'backend: remote\n')
   say(`a small repository with a failing test: ${repository}`)
   writeDemoRepository(repository)
   await commitAll({ path: app.env.PATH ?? '', cwd: repository, message: 'A slug, and a test' })

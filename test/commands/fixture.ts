@@ -6,7 +6,7 @@ import type { LoopState } from '../../src/machine/state.ts'
 import { commit, load } from '../../src/store/journal.ts'
 import { findProject, type LoopPlaces, loopPlaces, type Project } from '../../src/store/layout.ts'
 import { automaton, type Call, type CallOptions } from '../helpers/cli.ts'
-import { type Files, makeRepo } from '../helpers/repo.ts'
+import { type Files, makeRepo, writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
 
 /** A repository with its own HOME, and the binary run in it. */
@@ -26,7 +26,8 @@ export function scratch(files: Files | null = { 'README.md': '# x\n' }): Scratch
   const root = join(dir.path, 'work')
   const home = join(dir.path, 'home')
   mkdirSync(root)
-  mkdirSync(join(home, '.automaton'), { recursive: true })
+  // Whatever memory the machine of this test has must not decide how it ends.
+  writeFiles(home, { '.automaton/config.md': 'backend: remote\n' })
   if (files) makeRepo(root, files)
   const project = findProject({ cwd: root, home: join(home, '.automaton'), flag: root })
   const places = (loop: string) => loopPlaces(project, loop)

@@ -13,9 +13,9 @@ const names = Object.keys(examples)
   .filter((file) => !file.includes('.test.'))
   .map((file) => file.replace('.ts', ''))
 
-test('docs/plugins.md has one example for each role, and one for hooks', () => {
+test('docs/plugins.md has one example for each role, and two for hooks', () => {
   const roles = names.map((name) => /role: '(\w+)'/.exec(examples[`${name}.ts`] ?? '')?.[1] ?? 'hooks')
-  expect(roles.sort()).toEqual(['harness', 'hooks', 'scheduler', 'source', 'verifier'])
+  expect(roles.sort()).toEqual(['harness', 'hooks', 'hooks', 'scheduler', 'source', 'verifier'])
 })
 
 test.each(names)('the example %s of docs/plugins.md passes what it is checked for', async (name) => {
