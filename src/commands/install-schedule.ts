@@ -14,7 +14,7 @@ import {
   withScheduler,
 } from '../runner/schedule.ts'
 import { readSetting } from '../runner/setting.ts'
-import { recordedScript } from '../runner/unit-check.ts'
+import { recordedSchedule, unitLeftBehind } from '../runner/unit-check.ts'
 import { commit } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { noteProject } from '../store/project-book.ts'
@@ -60,10 +60,7 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
     const unit = { scheduler, unit: unitOf(places, deps.project, seconds) }
     const isOn = state.status === 'running'
     const found = await putUnit(deps, unit, isOn)
-    const old = state.schedule.kind
-    if (old !== null && old !== scheduler) {
-      await withScheduler(deps, { ...unit, scheduler: old }, (plugin, one, ctx) => plugin.remove(one, ctx))
-    }
+    const removed = await removeOld({ deps, places, state, unit })
     record({ app, places, state, scheduler, script: script.text })
     // HOME's own loops are found without.
     if (!deps.project.isHome) noteProject(app.home, deps.project.root)
@@ -73,11 +70,7 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
       interval_seconds: seconds,
       script: places.script,
       enabled: isOn,
-      changed: [
-        ...changed,
-        ...(found.changed ? [`the unit of ${scheduler}`] : []),
-        ...(old !== null && old !== scheduler ? [`the unit of ${old}, removed`] : []),
-      ],
+      changed: [...changed, ...(found.changed ? [`the unit of ${scheduler}`] : []), ...removed],
       warnings: [...script.warnings, ...found.warnings],
     }
   })
@@ -142,6 +135,27 @@ function isAsWanted({ installed, enabled, drift }: UnitState, isOn: boolean): bo
   return isOn ? installed && enabled && drift.length === 0 : !enabled
 }
 
+/** Removes the unit that another scheduler has, and one that a moved project left behind. */
+async function removeOld(o: {
+  deps: Deps
+  places: LoopPlaces
+  state: LoopState
+  unit: ScheduledUnit
+}): Promise<string[]> {
+  const { deps, places, state, unit } = o
+  const old = state.schedule.kind
+  if (old === null) return []
+  const stale = unitLeftBehind(places, deps.project)
+  const gone = [
+    ...(old === unit.scheduler ? [] : [{ what: `the unit of ${old}, removed`, unit: unit.unit }]),
+    ...(stale ? [{ what: `the unit for ${stale.project}, removed`, unit: stale }] : []),
+  ]
+  for (const { unit } of gone) {
+    await withScheduler(deps, { scheduler: old, unit }, (plugin, one, ctx) => plugin.remove(one, ctx))
+  }
+  return gone.map(({ what }) => what)
+}
+
 /** Remembers whose the unit is, and what the script said; not where the log says so already. */
 function record(o: {
   app: App
@@ -154,6 +168,9 @@ function record(o: {
   const at = app.clock.iso()
   const next = scheduleLoop(state, scheduler, at)
   const script = sha256(o.script)
-  if (Bun.deepEquals(next.schedule, state.schedule) && recordedScript(places) === script) return
-  commit(places, state, next, { type: 'schedule', run: null, by: 'human', at, data: { scheduler, script } })
+  const project = app.project().root
+  const isKnown = Bun.deepEquals(recordedSchedule(places), { script, project })
+  if (isKnown && Bun.deepEquals(next.schedule, state.schedule)) return
+  const data = { scheduler, script, project }
+  commit(places, state, next, { type: 'schedule', run: null, by: 'human', at, data })
 }

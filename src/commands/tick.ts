@@ -4,7 +4,7 @@ import { AutomatonError, type ExitCode, exitCodes } from '../errors.ts'
 import { type TickReport, tickExit } from '../runner/report.ts'
 import { readSetting } from '../runner/setting.ts'
 import { tick as runTick } from '../runner/tick.ts'
-import { loopPlaces } from '../store/layout.ts'
+import { loopPlaces, type Project } from '../store/layout.ts'
 import { noteScheduled } from '../store/scheduled-log.ts'
 import { mergeOf } from './next-commands.ts'
 import { type Waiting, waitingTasks } from './waiting.ts'
@@ -26,8 +26,8 @@ export async function tick(
   app: App,
   { loop, scheduled }: { loop: string; scheduled: boolean },
 ): Promise<TickAnswer> {
-  const deps = { ...(await app.deps()), byScheduler: scheduled }
   try {
+    const deps = { ...(await app.deps()), byScheduler: scheduled }
     const report = await runTick(loop, deps, { scheduled })
     const exit = tickExit(report)
     const answer = { report, exit, ...around(app, loop, report) }
@@ -61,7 +61,18 @@ function reasonOf(report: TickReport): string {
   return report.outcome
 }
 
+/** Where there is no project or no loop, there is no log either. */
 function note(app: App, loop: string, why: string): void {
-  const places = loopPlaces(app.project(), loop)
-  if (existsSync(places.dir)) noteScheduled(places, app.clock.iso(), why)
+  const project = projectOrNull(app)
+  const places = project && loopPlaces(project, loop)
+  if (places && existsSync(places.dir)) noteScheduled(places, app.clock.iso(), why)
+}
+
+function projectOrNull(app: App): Project | null {
+  try {
+    return app.project()
+  } catch (error) {
+    if (error instanceof AutomatonError) return null
+    throw error
+  }
 }

@@ -12,6 +12,7 @@ import {
   unitOf,
   withScheduler,
 } from '../runner/schedule.ts'
+import { unitLeftBehind } from '../runner/unit-check.ts'
 import { commit, salvageState } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
@@ -57,10 +58,13 @@ async function takeAway({
   const unit = { scheduler: kind ?? nativeScheduler, unit: unitOf(places, deps.project, 3600) }
   const hasUnit = kind !== null || (await isStray(deps, unit))
   if (hasUnit) await withScheduler(deps, unit, (plugin, one, ctx) => plugin.remove(one, ctx))
+  const stale = kind === null ? null : unitLeftBehind(places, deps.project)
+  if (stale)
+    await withScheduler(deps, { ...unit, unit: stale }, (plugin, one, ctx) => plugin.remove(one, ctx))
   const removed = [...(hasUnit ? [`the unit of ${unit.scheduler}`] : []), ...removeScript(places)]
   if (state && kind !== null) {
     const at = app.clock.iso()
-    const data = { scheduler: null, script: null }
+    const data = { scheduler: null, script: null, project: null }
     const entry = { type: 'schedule', run: null, by: 'human', at, data }
     commit(places, state, scheduleLoop(state, null, at), entry)
   }

@@ -1,5 +1,6 @@
-import { statSync } from 'node:fs'
-import type { UnitState } from '../api/scheduler.ts'
+import { existsSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Unit, UnitState } from '../api/scheduler.ts'
 import type { LoopConfig } from '../machine/config.ts'
 import type { LoopState } from '../machine/state.ts'
 import { plainReason, readBounded } from '../store/atomic.ts'
@@ -34,10 +35,21 @@ export async function checkUnit(
   return { ...found, drift: [...found.drift, ...scriptDrift(places)] }
 }
 
-/** The SHA-256 of the tick script as it was installed; null when none is. */
-export function recordedScript(places: LoopPlaces): string | null {
-  const last = readLog(places).findLast((record) => record.type === 'schedule')
-  return typeof last?.data.script === 'string' ? last.data.script : null
+/** What the log says of the last installation: the SHA-256 of the tick script, and where the project was. */
+export function recordedSchedule(places: LoopPlaces): { script: string | null; project: string | null } {
+  const { script, project } = readLog(places).findLast((record) => record.type === 'schedule')?.data ?? {}
+  return {
+    script: typeof script === 'string' ? script : null,
+    project: typeof project === 'string' ? project : null,
+  }
+}
+
+/** The unit that calls a script which is gone, since the project's folder was moved; null where there is none. */
+export function unitLeftBehind(places: LoopPlaces, { root }: { root: string }): Unit | null {
+  const { project } = recordedSchedule(places)
+  if (project === null || project === root) return null
+  const script = join(project, relative(root, places.script))
+  return existsSync(script) ? null : { loop: places.name, project, script, intervalSeconds: 3600 }
 }
 
 /** What a loop's tick script runs and sees; null where there is none that automaton wrote. */
@@ -55,7 +67,8 @@ function scriptDrift(places: LoopPlaces): string[] {
   try {
     const text = readBounded(places.script, longest)
     if (text === null) return ['its tick script is missing']
-    if (sha256(text) !== recordedScript(places)) return ['its tick script is not as it was installed']
+    if (sha256(text) !== recordedSchedule(places).script)
+      return ['its tick script is not as it was installed']
     const mode = statSync(places.script).mode & 0o777
     if (!isWindows && mode !== 0o700) return [`its tick script has the mode ${mode.toString(8)}, and not 700`]
   } catch (error) {

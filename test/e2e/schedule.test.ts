@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { binary } from '../helpers/cli.ts'
 import { must } from '../helpers/project.ts'
@@ -94,6 +103,28 @@ describe('install-schedule', () => {
     expect(project.table()).toBe(others)
     expect(readFileSync(join(project.loopDir, 'crontab.backup'), 'latin1')).toBe(others)
   })
+})
+
+test('a project that was moved takes its schedule along, and leaves no line behind', async () => {
+  using project = await cronProject()
+  await must(project.call(['install-schedule', 'nightly']))
+  const moved = `${project.root}-moved`
+  renameSync(project.root, moved)
+  const call = (...args: string[]) => project.call([...args, '--project', moved], { cwd: moved })
+  expect((await call('audit', '--json')).stdout).toContain('the schedule of loop nightly is missing')
+  await must(call('install-schedule', 'nightly'))
+  expect(project.table()?.trim().split('\n')).toEqual([expect.stringContaining(moved)])
+  await must(call('uninstall-schedule', 'nightly'))
+  expect(project.table()).toBeNull()
+}, 60_000)
+
+test.each([
+  ['a loop', 'nope', []],
+  ['a project', 'nightly', ['--project', '/nowhere-at-all']],
+])('a scheduled tick of %s that is gone prints nothing', async (_, loop, more) => {
+  using project = await cronProject()
+  const tick = await project.call(['tick', loop, '--scheduled', ...more])
+  expect([tick.code, tick.stdout, tick.stderr]).toEqual([2, '', ''])
 })
 
 describe('a schedule follows its loop', () => {

@@ -13,6 +13,7 @@ import {
   pauseLoop,
   releaseTask,
   resumeLoop,
+  scheduleLoop,
   waitTick,
 } from '../../src/machine/loop.ts'
 import type { LoopState, LoopStatus } from '../../src/machine/state.ts'
@@ -42,6 +43,22 @@ describe('a tick that does not come to its end', () => {
     const waiting = waitTick(makeState({}), { ...spent, notBefore: later })
     expect(failTick(waiting, spent)).toMatchObject({ not_before: null, consecutive_errors: 1 })
     expect(approveLoop(halted('human_intervention', 'login', waiting), later).not_before).toBeNull()
+  })
+})
+
+describe('a schedule', () => {
+  test('is on while its loop runs, off otherwise, and remembers whose its unit is', () => {
+    const on = scheduleLoop(makeState({}), 'cron', at)
+    expect(on.schedule).toEqual({ enabled: true, kind: 'cron' })
+    const off = { enabled: false, kind: 'cron' }
+    for (const stopped of [pauseLoop(on, later), completeLoop(on, later), halted('drift_detected', '', on)]) {
+      expect(stopped.schedule).toEqual(off)
+      expect(scheduleLoop(stopped, 'cron', later).schedule).toEqual(off)
+    }
+    expect(resumeLoop(pauseLoop(on, later), later).schedule).toEqual(on.schedule)
+    expect(approveLoop(halted('drift_detected', '', on), later).schedule).toEqual(on.schedule)
+    expect(scheduleLoop(on, null, later).schedule).toEqual({ enabled: false, kind: null })
+    expect(approveLoop(halted('drift_detected'), later).schedule).toEqual({ enabled: false, kind: null })
   })
 })
 
