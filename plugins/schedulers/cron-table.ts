@@ -23,11 +23,14 @@ export function cronLine(unit: Unit): CronLine {
   return line.length < 990 ? { line } : { refused: `the path ${unit.script} is too long for a table` }
 }
 
-/** The table with exactly one line of this unit: where its first one was, else at the top, so that what follows stays untouched. */
+/**
+ * The table with exactly one line of this unit: where its first one was, else at the end, where the variables that a table
+ * sets are in force. A table without a final newline gets it at the top, so that its bytes stay as they are.
+ */
 export function withLine(table: string, unit: Unit, line: string): string {
   const lines = linesOf(table)
   const first = lines.findIndex((one) => isOf(one, unit))
-  if (first < 0) return `${line}\n${table}`
+  if (first < 0) return /[^\n]$/.test(table) ? `${line}\n${table}` : `${table}${line}\n`
   return lines.flatMap((one, i) => (i === first ? [`${line}\n`] : isOf(one, unit) ? [] : [one])).join('')
 }
 

@@ -27,8 +27,8 @@ describe('install-schedule', () => {
     const first = (await must(project.call([...install, '--interval', '1800']))).json()
     expect(first).toMatchObject({ schema: 1, scheduler: 'cron', interval_seconds: 1800, enabled: true })
     expect(first.changed).toHaveLength(3)
-    expect(project.table()).toMatch(/^\*\/30 \* \* \* \* '.*' # automaton-loop:nightly:[0-9a-f]{8}\n/)
-    expect(project.table()).toEndWith(`\n${others}`)
+    expect(project.table()).toMatch(/\n\*\/30 \* \* \* \* '.*' # automaton-loop:nightly:[0-9a-f]{8}\n$/)
+    expect(project.table()).toStartWith(others)
     expect(readFileSync(join(project.loopDir, 'loop.json'), 'utf8')).toBe(
       config.replace('"interval_seconds": 3600', '"interval_seconds": 1800'),
     )

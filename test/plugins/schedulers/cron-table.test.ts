@@ -46,7 +46,8 @@ describe('a crontab', () => {
 
   test.each(foreign)('with %s is the same before and after, byte for byte', (_, table) => {
     const with1 = withLine(table, unit(), mine)
-    expect(with1).toBe(`${mine}\n${table}`)
+    const isOpen = table !== '' && !table.endsWith('\n')
+    expect(with1).toBe(isOpen ? `${mine}\n${table}` : `${table}${mine}\n`)
     expect(withLine(with1, unit(), mine)).toBe(with1)
     expect(withoutLine(with1, unit())).toBe(table)
     expect(withoutLine(table, unit())).toBe(table)
