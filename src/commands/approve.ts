@@ -127,7 +127,7 @@ async function checkDrift(o: {
   throwAway: boolean
 }): Promise<{ kept: string | null; folder: string | null; tip: string | null; again: Halt | null }> {
   const { app, places, state, halt } = o
-  requireOwnWorktree(places, app.project())
+  await requireOwnWorktree(places, app.project())
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
   const hasWorktree = repo !== null && state.base_sha !== null && isRealFolder(places.worktree)
   const at = app.clock.iso()

@@ -41,7 +41,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
   }
   await using _held = lock
   await using _followed = followingStatus(places, deps)
-  mendMoved(places, project)
+  await mendMoved(places, project)
   const { gate } = await keepingRun(places, () =>
     passGate({ places, deps, setting, state: stateOrNull(project, places), run: null }),
   )

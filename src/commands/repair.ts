@@ -50,7 +50,7 @@ export async function repair(app: App, { loop }: { loop: string }): Promise<Repa
   if (!isWhole) refreshRun(places)
   if (next !== state) await followLoop(app, places)
   // Last, so that a repair which was cut short is asked for again.
-  if (strayed) takeWorktree(places, strayed)
+  if (strayed) await takeWorktree(places, strayed)
   const where = strayed && `git has the worktree at ${strayed.was}`
   const what = isWhole ? where : (problem?.message ?? 'the loop had no state')
   return { loop, repaired: what !== null, problem: what, status: next.status, halt: next.halt?.id ?? null }

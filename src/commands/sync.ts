@@ -50,7 +50,7 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
   if (!base) throw errors.noBaseBranch(branch, repo.toplevel)
   return withLoop(app, places, async (state) => {
     const at = app.clock.iso()
-    requireOwnWorktree(places, project)
+    await requireOwnWorktree(places, project)
     const moved = await startAgain({ places, repo, base, at })
     const next: LoopState = { ...state, ...moved.shas, updated_at: at }
     const data = { base, kept: moved.kept, kept_folder: moved.folder, was: state.verified_sha }

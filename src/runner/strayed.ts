@@ -1,7 +1,6 @@
 import { AutomatonError, errors } from '../errors.ts'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { findRepository } from '../system/repository.ts'
-import { tieTogether } from '../system/restore.ts'
 import { findStrayed, type Strayed } from '../system/strayed.ts'
 import { asCopied, type Copied } from './copied.ts'
 import { branchOf } from './facts.ts'
@@ -10,20 +9,22 @@ import { branchOf } from './facts.ts'
  * Ties a loop's worktree to its repository again after the project's folder was moved; of a copy it says so, since two
  * loops must not share a worktree. Null: nothing stands in the way. The caller holds the lock.
  */
-export function mendMoved(places: LoopPlaces, project: Project): Copied | null {
+export async function mendMoved(places: LoopPlaces, project: Project): Promise<Copied | null> {
   const found = strayedOf(places, project)
-  if (found?.kind === 'moved') tieTogether({ path: places.worktree, admin: found.admin })
+  if (found?.kind === 'moved') await takeWorktree(places, found)
   return asCopied(places.name, found)
 }
 
 /** The same for a command that cannot go on in a copy. Throws `worktree_unusable`. */
-export function requireOwnWorktree(places: LoopPlaces, project: Project): void {
-  const copied = mendMoved(places, project)
+export async function requireOwnWorktree(places: LoopPlaces, project: Project): Promise<void> {
+  const copied = await mendMoved(places, project)
   if (copied) throw errors.worktreeUnusable(places.worktree, copied.why, copied.fix)
 }
 
 /** Gives the loop its worktree also in a copy, which a person decides. The caller holds the lock. */
-export function takeWorktree(places: LoopPlaces, { admin }: Strayed): void {
+export async function takeWorktree(places: LoopPlaces, { admin }: Strayed): Promise<void> {
+  // Rare, and the gate is asked often.
+  const { tieTogether } = await import('../system/restore.ts')
   tieTogether({ path: places.worktree, admin })
 }
 

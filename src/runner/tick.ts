@@ -56,7 +56,7 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   const setting = readSetting(places, deps.project, deps.home)
   await setUpNotifiers(deps, setting.notify)
   // What a copied project's run.json names are the other one's processes, and its worktree is not this loop's.
-  const copied = mendMoved(places, deps.project)
+  const copied = await mendMoved(places, deps.project)
   const before = copied ? untouched(places) : await recover(places, deps, setting)
   const state = copied ? before.state : pauseAsAsked(places, before.state, deps.clock.iso())
   const report = await attempt({ places, deps, setting, state, scheduled: options.scheduled })

@@ -1,7 +1,7 @@
-import { lstatSync, statSync } from 'node:fs'
+import { lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { checkoutDir, readNames } from './checkout.ts'
-import type { Repository } from './repository.ts'
+import { type Repository, readGitFile } from './repository.ts'
 import { isRealFolder, readLine } from './small-file.ts'
 
 /** A loop's worktree that its repository knows by another place: the folder of the project went somewhere else. */
@@ -37,6 +37,8 @@ export function findStrayed({ repo, path, branch }: Straying): Strayed | null {
     const there = resolve(admin, file)
     if (!slashed(there).endsWith(tail)) return []
     const was = dirname(there)
+    // A worktree of this very repository, as where a project lies in two checkouts of it: nothing strayed.
+    if (isSame(readGitFile(there), admin)) return []
     return [{ kind: isAnother(was, path) ? 'copied' : 'moved', admin, was }]
   })
   return found.length === 1 ? (found[0] ?? null) : null
@@ -47,6 +49,14 @@ function isAnother(was: string, path: string): boolean {
   if (!lstatSync(join(was, '.git'), { throwIfNoEntry: false })) return false
   const [a, b] = [was, path].map((folder) => statSync(folder, { throwIfNoEntry: false }))
   return !(a && b && a.dev === b.dev && a.ino === b.ino)
+}
+
+function isSame(named: string | null, admin: string): boolean {
+  try {
+    return named !== null && realpathSync(named) === realpathSync(admin)
+  } catch {
+    return false
+  }
 }
 
 function slashed(path: string): string {

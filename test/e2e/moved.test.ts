@@ -100,6 +100,23 @@ describe('a project whose folder was moved', () => {
   })
 })
 
+test('two checkouts of one repository are no copies: a loop takes no worktree from one of the same name', async () => {
+  using p = await makeProject()
+  await must(p.tick())
+  const root = join(p.root, '..', 'second')
+  p.git('worktree', 'add', '-q', '--detach', root)
+  const second = at(p, root)
+  await must(second.call('create-loop', 'nightly', '--from-template', 'backlog', '--base', 'main'))
+  cpSync(join(p.loopDir, 'loop.json'), join(root, '.automaton/loops/nightly/loop.json'))
+  await must(p.call(['create-task', 'other', '--brief', '-'], { cwd: root, home: p.home, stdin: 'Do it.\n' }))
+  const call = await second.call('tick', 'nightly')
+  expect(call.code).toBe(5)
+  expect(call.stderr).toContain(`it is checked out in ${p.worktree}`)
+  await must(second.call('repair', 'nightly'))
+  expect(at(p, p.root).pointers()).toEqual(ownPointers(p.root))
+  await must(p.tick())
+})
+
 describe('a project that was copied', () => {
   test('is refused without a halt, and does not touch the other one’s worktree', async () => {
     using p = await makeProject()
