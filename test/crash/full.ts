@@ -1,12 +1,14 @@
-// Every point of three whole ticks and of the verbs of a person: bun test/crash/full.ts [first|later|recovering|verbs].
-// Says how many were tried and how many failed.
+// Every point of three whole ticks and of the verbs of a person: bun test/crash/full.ts [first|later|recovering|verbs|all] [1/4].
+// `1/4` takes the first point of every four, so that four runs share the work. Says how many were tried and how many failed.
 import { availableParallelism } from 'node:os'
 import { listPoints, type Tried, tryPoint } from './faults.ts'
 import { beginnings, type Lab, labBefore } from './lab.ts'
 import { nameOf, type Point } from './points.ts'
 import { tryVerb, verbCases, verbLab } from './verbs.ts'
 
-const only = process.argv[2]
+const [, , part = 'all', share = '1/1'] = process.argv
+const [taken = 1, of = 1] = share.split('/').map(Number)
+const only = part === 'all' ? null : part
 const started = Date.now()
 let tried = 0
 let missed = 0
@@ -41,8 +43,9 @@ async function tryAll(
 ): Promise<void> {
   const [lab] = labs
   if (!lab) throw new Error('no lab')
-  const points = await listPoints(lab)
-  console.log(`${name}: ${points.length} points`)
+  const all = await listPoints(lab)
+  const points = all.filter((_, n) => n % of === taken - 1)
+  console.log(`${name}: ${points.length} of ${all.length} points`)
   const work = async (own: Lab) => {
     for (let point = points.shift(); point; point = points.shift()) report(await attempt(own, point))
   }
