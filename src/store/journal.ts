@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { AutomatonError, errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { TaskState } from '../machine/task.ts'
+import { isPassing } from '../system/passing.ts'
 import { appendLine, plainReason, readBytes, writeAtomic } from './atomic.ts'
 import {
   type Chain,
@@ -264,7 +265,9 @@ function mendLog(places: LoopPlaces, current: LoopState, at: string): { hash: st
   let links: Link[] = []
   try {
     links = walkChain(places.log)?.links ?? []
-  } catch {
+  } catch (error) {
+    // A fault that passes is no damage.
+    if (isPassing(error)) throw errors.readFailed(places.log, plainReason(error), error)
     setAside(places.log, at)
   }
   const own = links[current.seq - 1]

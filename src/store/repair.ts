@@ -1,7 +1,8 @@
-import { AutomatonError } from '../errors.ts'
+import { AutomatonError, errors } from '../errors.ts'
 import { freshState, type LoopState } from '../machine/state.ts'
-import { removeStaleTemps } from './atomic.ts'
-import { cutAfter, type LogRecord, readLink, setAside, walkChain } from './chain.ts'
+import { isPassing } from '../system/passing.ts'
+import { plainReason, removeStaleTemps } from './atomic.ts'
+import { cutAfter, type Link, type LogRecord, readLink, setAside, walkChain } from './chain.ts'
 import { commit, peek, salvageState } from './journal.ts'
 import type { LoopPlaces } from './layout.ts'
 
@@ -40,20 +41,28 @@ type Good = LogRecord['state'] & { hash: string }
 
 /** The last record that is good, and the log cut after it. */
 function lastGood(places: LoopPlaces, at: string): Good | null {
-  let links: NonNullable<ReturnType<typeof walkChain>>['links'] = []
+  let links: Link[] = []
   try {
     links = walkChain(places.log)?.links ?? []
-  } catch {
+  } catch (error) {
+    // A fault that passes is no damage, and a log that is set aside for it would take the counts along.
+    if (isPassing(error)) throw errors.readFailed(places.log, plainReason(error), error)
     setAside(places.log, at)
   }
   for (const link of links.toReversed()) {
-    const record = readLink(places.log, link)
+    const record = readTwice(places.log, link)
     if (typeof record === 'string' || record.state.name !== places.name) continue
     cutAfter(places.log, link)
     return { ...record.state, hash: link.hash }
   }
   cutAfter(places.log, null)
   return null
+}
+
+/** A record that a fault of the machine hid once is not to be cut off. */
+function readTwice(file: string, link: Link): LogRecord | string {
+  const first = readLink(file, link)
+  return typeof first === 'string' ? readLink(file, link) : first
 }
 
 /** A log that lost its end does not take back what the state counted: tick numbers and spend never go down. */

@@ -1,4 +1,6 @@
 import { expect } from 'bun:test'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { listPoints } from './faults.ts'
 import type { Lab } from './lab.ts'
 import { needs } from './needs.ts'
@@ -47,4 +49,24 @@ needs('strace')(
     expect(problems).toEqual([])
   },
   120_000,
+)
+
+needs('strace')(
+  'repair on a disk that fails while the log is read is an error: nothing starts again from zero',
+  async () => {
+    using lab = await verbLab()
+    const log = join(lab.scene.loopDir, '.state.log')
+    const before = readFileSync(log, 'utf8')
+    writeFileSync(join(lab.scene.loopDir, '.state.loop'), '')
+    lab.command = ['repair', lab.project.loop]
+    const failing = ['-P', log, '-e', 'trace=openat', '-e', 'inject=openat:error=EIO']
+    const { code, output } = await lab.run(['strace', '-qq', '-o', '/dev/null', ...failing])
+    expect(output).toContain(`cannot read (${log})`)
+    expect(code).toBe(5)
+    expect(readFileSync(log, 'utf8')).toBe(before)
+    expect(readdirSync(lab.scene.loopDir).filter((name) => name.includes('damaged'))).toEqual([])
+    expect((await lab.run()).code).toBe(0)
+    expect(lab.project.state()).toMatchObject({ status: 'halted', iteration_count: 1 })
+  },
+  60_000,
 )
