@@ -79,16 +79,24 @@ test('it works a seeded finding on its branch, leaves the task and the merge to 
   await seed(m)
   giveAgent(m)
   const before = { main: await m.git('rev-parse', 'main'), files: primary(m.home) }
-  const first = (await must(m.call('tick', loop, '--project', m.home, '--json'))).json()
-  expect(first).toMatchObject({ outcome: 'worked', from: 'implement', to: 'code_review', halt: null })
+  // The first tick is the scheduler's: the line that the installation left, in the environment that cron gives.
+  const [, command = ''] = /^0 \* \* \* \* (.*)$/m.exec(m.crontab()) ?? []
+  const cron = ['env', '-i', `HOME=${m.user}`, 'PATH=/usr/bin:/bin', 'SHELL=/bin/sh', '/bin/sh', '-c']
+  expect(await m.run([...cron, command.replaceAll('\\%', '%')])).toMatchObject({
+    ...{ code: 0, stdout: '', stderr: '' },
+  })
+  const [task = ''] = readdirSync(join(m.home, 'tasks')).filter((name) => !name.startsWith('.'))
+  expect(taskState(m, task)).toMatchObject({
+    phase: 'code_review',
+    history: [{ to: 'implement' }, { from: 'implement', to: 'code_review', actor: `loop:${loop}` }],
+  })
+  expect(existsSync(join(m.loopDir, 'worktree', 'test', 'greet.test.ts'))).toBe(true)
   for (let left = 4; left > 0; left--) await must(m.call('tick', loop, '--project', m.home))
   expect(await m.git('diff', '--name-only', 'main', `automaton/${loop}`)).toBe('test/greet.test.ts')
-  expect(JSON.parse(readFileSync(join(m.home, 'tasks', String(first.task), '.state'), 'utf8'))).toMatchObject(
-    {
-      phase: 'complete',
-      design_ref: 'audit:untested-source:scripts/greet.ts',
-    },
-  )
+  expect(taskState(m, task)).toMatchObject({
+    phase: 'complete',
+    design_ref: 'audit:untested-source:scripts/greet.ts',
+  })
   expect({ main: await m.git('rev-parse', 'main'), files: primary(m.home) }).toEqual(before)
   const status = await must(m.call('status', loop, '--project', m.home, '--json'))
   expect(JSON.stringify(status.json().next)).toContain(`git merge automaton/${loop}`)
@@ -99,6 +107,10 @@ test('it works a seeded finding on its branch, leaves the task and the merge to 
   await m.git('merge', '-q', `automaton/${loop}`)
   expect((await must(m.call('audit', '--project', m.home, '--json'))).json().violations).toEqual([])
 })
+
+function taskState(m: Machine, task: string): unknown {
+  return JSON.parse(readFileSync(join(m.home, 'tasks', task, '.state'), 'utf8'))
+}
 
 /** The person's files in the checkout: name, mode, time and text. */
 function primary(home: string): string[] {
