@@ -3,8 +3,8 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
-import { codeOf, ensureFolder } from '../store/atomic.ts'
-import { acquire } from '../store/lock.ts'
+import { codeOf, ensureFolder, writeAtomic } from '../store/atomic.ts'
+import { acquire, type Lock } from '../store/lock.ts'
 import { sharedFileSystem } from '../system/disk.ts'
 import { requireGit } from '../system/git.ts'
 import { isWindows } from '../system/platform.ts'
@@ -44,6 +44,8 @@ export async function install(app: App, o: { url: string | null }): Promise<Inst
   const made = lstatSync(home, { throwIfNoEntry: false }) === undefined
   const stage = join(home, stageName)
   ensureFolder(stage)
+  // Nobody takes what lies there for a part of the repository.
+  writeAtomic(join(stage, '.gitignore'), '*\n')
   const lock = await acquire(join(stage, 'lock'), { waitMs: 0, folder: false })
   if (lock.busy) throw errors.busy('install', lock.holder)
   using _held = lock
@@ -53,16 +55,34 @@ export async function install(app: App, o: { url: string | null }): Promise<Inst
     const program = installProgram({ home, self: app.self[0] ?? '', version: app.version })
     app.signal.throwIfAborted()
     const { warnings, ...loop } = await provideLoop(app, { home, program: program.file })
-    removeTree(stage)
+    clear(stage, lock)
     return {
       ...{ home, repository, program, loop, warnings: [...diskWarnings(home), ...warnings] },
       next: nextSteps(app, { home, repository }),
     }
   } catch (error) {
     // A clone that is whole is kept: the next call goes on from there.
-    if (!isCloned(home)) removeTree(stage)
+    if (!isCloned(home)) clear(stage, lock)
     if (made) removeIfEmpty(home)
     throw error
+  }
+}
+
+/** Removes the stage while nobody else can use it; on Windows its lock file can only go once it is free. */
+function clear(stage: string, lock: Lock): void {
+  if (!isWindows) {
+    removeTree(stage)
+    return
+  }
+  const isLock = (name: string) => name === 'lock' || name === 'lock.holder'
+  for (const name of readdirSync(stage)) {
+    if (!isLock(name)) removeTree(join(stage, name))
+  }
+  lock.release()
+  try {
+    removeTree(stage)
+  } catch {
+    // The next installer has it already, and will clear it away.
   }
 }
 
@@ -119,7 +139,8 @@ function nextSteps(app: App, { home, repository }: Pick<InstallReport, 'home' | 
     ...(repository.unpushed ? [`git -C ${quoteArgument(home)} push -u origin ${repository.branch}`] : []),
     ...(isDefault ? [] : [setHome]),
     ...(onPath ? [] : [setPath]),
-    'cd YOUR-REPOSITORY && automaton init',
+    'cd YOUR-REPOSITORY',
+    'automaton init',
   ]
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { automaton as callHere } from '../helpers/cli.ts'
-import { git, makeRepo } from '../helpers/repo.ts'
+import { automaton as callHere, readCall } from '../helpers/cli.ts'
+import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
 import { tool } from '../helpers/tools.ts'
 import { makeWine, type Wine } from '../helpers/wine.ts'
 
@@ -162,7 +162,81 @@ describe('on Windows, as far as Wine plays it', () => {
     },
     limit,
   )
+
+  test(
+    'it installs into a HOME, updates it while its own program runs, and takes itself away',
+    async () => {
+      const remote = join(wine.dir, 'remote.git')
+      git(wine.dir, 'init', '-q', '--bare', '-b', 'main', remote)
+      await using served = await serveGit(wine.dir)
+      const home = join(wine.dir, 'installed')
+      // What Wine lacks has to lie beside each copy of the program.
+      mkdirSync(join(home, 'bin'), { recursive: true })
+      copyFileSync(join(wine.bin, 'bcryptprimitives.dll'), join(home, 'bin', 'bcryptprimitives.dll'))
+      const installed = join(home, 'bin', 'automaton.exe')
+      const call = (program: string, ...args: string[]) =>
+        readCall(wine.spawn([program, ...args], wine.dir, { AUTOMATON_HOME: wine.path(home) }))
+      const first = await call(
+        join(wine.bin, 'automaton.exe'),
+        'install',
+        '--git-url',
+        `${served.url}/remote.git`,
+      )
+      expect(first.stdout + first.stderr).toContain('was empty: the first files are')
+      expect(first.code).toBe(0)
+      expect(existsSync(join(home, '.automaton', 'loops', 'self-improvement', 'loop.json'))).toBe(true)
+
+      git(home, 'push', '-q', remote, 'main')
+      const work = join(wine.dir, 'remote work')
+      git(wine.dir, 'clone', '-q', remote, work)
+      writeFiles(work, { 'config.md': 'backend: remote\n', 'prompts/mine.md': 'mine\n' })
+      git(work, 'add', '-A')
+      git(work, 'commit', '-q', '-m', 'more')
+      git(work, 'push', '-q', remote, 'HEAD:main')
+      writeFileSync(join(home, 'README.md'), 'my own\n')
+      const update = await call(installed, 'install', '--json')
+      expect(update.json()).toMatchObject({
+        repository: { outcome: 'updated' },
+        program: { replaced: false },
+      })
+      expect(readFileSync(join(home, 'config.md'), 'utf8')).toBe('backend: remote\n')
+      expect(git(home, 'status', '--porcelain', '--untracked-files=no')).toBe('M README.md')
+
+      // Wine's schtasks registers a task, but removes none.
+      rmSync(join(home, '.automaton', 'loops'), { recursive: true })
+      const gone = await call(installed, 'uninstall', '--yes', '--json')
+      expect(gone.stderr).toBe('')
+      expect(gone.json().removed).toEqual([wine.path(installed)])
+      expect(existsSync(installed)).toBe(false)
+      expect(git(home, 'log', '--oneline').split('\n')).toHaveLength(2)
+    },
+    limit,
+  )
 })
+
+/** A server for the repositories in a folder: the git that runs under Wine has no shell to read them with itself. */
+async function serveGit(folder: string): Promise<{ url: string } & AsyncDisposable> {
+  using free = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = free
+  free.stop()
+  const options = [
+    '--verbose',
+    '--export-all',
+    `--base-path=${folder}`,
+    '--listen=127.0.0.1',
+    `--port=${port}`,
+  ]
+  const daemon = Bun.spawn(['git', 'daemon', ...options], { stdout: 'ignore', stderr: 'pipe' })
+  const { value } = await daemon.stderr.getReader().read()
+  expect(new TextDecoder().decode(value)).toContain('Ready to rumble')
+  return {
+    url: `git://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      daemon.kill()
+      await daemon.exited
+    },
+  }
+}
 
 /** Whether the tests here run, or fail for want of a tool. */
 function canRun(): boolean {
