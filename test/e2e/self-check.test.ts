@@ -34,7 +34,7 @@ test('doctor --self does what ticks are made of, without a project, and leaves n
   const { ok, system, checks } = run.json() as unknown as Report
   expect(checks.filter((check) => !check.ok)).toEqual([])
   expect({ ok, code: run.code }).toEqual({ ok: true, code: 0 })
-  const all = ['write', 'lock', 'spawn', 'kill', 'worktree', 'drift', 'plugin', 'sandbox']
+  const all = ['write', 'lock', 'spawn', 'kill', 'worktree', 'drift', 'plugin', 'sandbox', 'clean']
   expect(checks.map(({ what }) => what)).toEqual(all)
   expect(checks.every(({ why, seconds }) => why !== '' && seconds >= 0)).toBe(true)
   expect(system).toStartWith(`${process.platform} ${process.arch} `)

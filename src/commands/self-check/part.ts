@@ -36,11 +36,13 @@ export async function selfCheckPart(
     case 'tree':
       start(app, ['member', path, 'child'])
       start(app, ['parent', path])
-      while (!members.every((member) => existsSync(join(path, member)))) await Bun.sleep(20)
+      await started(path, members)
       await say('grown')
       return stopped(app)
     case 'parent':
-      return start(app, ['member', path, 'escaped grandchild'])
+      // On Windows the grandchild ends with this process: there nothing escapes.
+      start(app, ['member', path, 'escaped grandchild'])
+      return started(path, ['escaped grandchild'])
     case 'member': {
       const { pid, start, boot } = identifySelf()
       writeAtomic(join(path, name), `${pid}\n${start}\n${boot}`)
@@ -61,6 +63,10 @@ async function lockOf(file: string) {
 function start({ self, cwd, env }: App, words: readonly string[]): void {
   const defined = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined)
   launch({ argv: [...self, partVerb, ...words], cwd, env: Object.fromEntries(defined) })
+}
+
+async function started(folder: string, names: readonly string[]): Promise<void> {
+  while (!names.every((name) => existsSync(join(folder, name)))) await Bun.sleep(20)
 }
 
 /** Resolves when this process is told to end; the limit is for one that its check lost sight of. */
