@@ -5,13 +5,12 @@ import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
 import { setUpNotifiers } from '../runner/notify.ts'
 import { keepingRun } from '../runner/run-kept.ts'
-import { followingStatus } from '../runner/schedule.ts'
 import { readSetting } from '../runner/setting.ts'
 import { mendMoved } from '../runner/strayed.ts'
 import { peek } from '../store/journal.ts'
 import { acquire } from '../store/lock.ts'
 import { readRun } from '../store/run.ts'
-import { existingLoop, lockWaitMs, stateOrNull } from './held.ts'
+import { existingLoop, followLoop, lockWaitMs, stateOrNull } from './held.ts'
 
 /** The gate's answer without what only automaton needs. */
 export type GateReport = Omit<GateResult, 'effect'> & {
@@ -40,11 +39,13 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
     return report(loop, decide({ ...facts, state, outOfScope: [], tamper: null }), true)
   }
   await using _held = lock
-  await using _followed = followingStatus(places, deps)
   await mendMoved(places, project)
-  const { gate } = await keepingRun(places, () =>
-    passGate({ places, deps, setting, state: stateOrNull(project, places), run: null }),
-  )
+  const { gate, stopped } = await keepingRun(places, async () => {
+    const before = stateOrNull(project, places)
+    const { gate, state } = await passGate({ places, deps, setting, state: before, run: null })
+    return { gate, stopped: state?.status !== before?.status }
+  })
+  if (stopped) await followLoop(app, places)
   return report(loop, gate, false)
 }
 

@@ -71,7 +71,10 @@ export async function createLoop(app: App, o: CreateLoopOptions): Promise<Create
     template: template.from,
     config,
     warnings: [...warnings, ...checkWarnings(config), ...harnessWarnings(app, host, config)],
-    next: [`automaton tick ${name}`],
+    next: [
+      `automaton tick ${name}`,
+      ...(config.schedule.kind === 'native' ? [`automaton install-schedule ${name}`] : []),
+    ],
   }
 }
 

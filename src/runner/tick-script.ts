@@ -43,10 +43,14 @@ export function cmdScript(script: TickScript): string {
   const cleared = unsafeNames.filter((name) => !name.endsWith('*')).map((name) => `set "${name}="`)
   const set = Object.entries(script.env).map(([name, value]) => `set "${name}=${cmdText(value)}"`)
   const now = `powershell -NoProfile -Command "[DateTime]::UtcNow.ToString('yyyy-MM-ddTHH:mm:ss.000Z')"`
-  const note = `for /f %%t in ('${now}') do @echo %%t ${cmdText(goneText(script)).replace(/[&|<>^()]/g, '^$&')}>>"${cmdText(script.log)}"`
+  const log = `"${cmdText(script.log)}"`
+  const gone = cmdText(goneText(script)).replace(/[&|<>^()]/g, '^$&')
+  const isNoted = `findstr /L /C:"the program is no longer" ${log} >nul 2>nul`
+  const isGone = `@if not exist "${cmdText(program)}"`
   return [
     '@chcp 65001 >nul',
-    `@if not exist "${cmdText(program)}" (${note} & exit /b 127)`,
+    `${isGone} (${isNoted} || for /f %%t in ('${now}') do @echo %%t ${gone}>>${log})`,
+    `${isGone} exit /b 127`,
     `@setlocal & ${[...cleared, ...set, commandOf(script).map(cmdWord).join(' ')].join(' & ')}`,
     '',
   ].join('\r\n')

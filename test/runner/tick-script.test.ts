@@ -118,11 +118,12 @@ describe('the script for cmd.exe', () => {
       }),
     )
     const lines = text.split('\r\n')
-    expect(lines).toHaveLength(4)
+    expect(lines).toHaveLength(5)
     expect(lines[1]).toStartWith('@if not exist "C:\\Program Files\\automaton.exe" (')
-    expect(lines[2]).toContain('set "BUN_OPTIONS=" & ')
-    expect(lines[2]).toContain('set "PATH=C:\\a & b;D:\\%%x%%" & ')
-    expect(lines[2]).toEndWith(
+    expect(lines[2]).toBe('@if not exist "C:\\Program Files\\automaton.exe" exit /b 127')
+    expect(lines[3]).toContain('set "BUN_OPTIONS=" & ')
+    expect(lines[3]).toContain('set "PATH=C:\\a & b;D:\\%%x%%" & ')
+    expect(lines[3]).toEndWith(
       '"C:\\Program Files\\automaton.exe" tick nightly --scheduled --project "C:\\100%% mine\\\\"',
     )
   })

@@ -63,6 +63,8 @@ function summary(type: string, data: Record<string, unknown>, by: string): strin
     case 'incomplete':
     case 'interrupted':
       return join([`#${text('tick')}`, text('task'), text('step'), text('kept')])
+    case 'schedule':
+      return join([text('scheduler') || 'removed', `by ${by}`])
     case 'stuck':
       return join([`#${text('tick')}`, text('task'), text('problem'), haltOf(data)])
     default:
