@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What a freshly installed Debian has at least, and git. */
@@ -27,6 +27,8 @@ export function makeBareRoot(folder: string): string[] {
   const files = run('dpkg-query', '-L', ...packages)
     .split('\n')
     .filter((file) => file.startsWith('/') && file !== '/.' && !unneeded.test(file))
+    // Small images of Debian leave files out that the lists of packages name.
+    .filter((file) => lstatSync(file, { throwIfNoEntry: false }) !== undefined)
   const list = `${folder}.list`
   writeFileSync(
     list,
