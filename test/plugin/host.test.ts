@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import * as v from 'valibot'
-import { definePlugin, type Plugin, type PluginRoles } from '../../src/api/index.ts'
+import { definePlugin, type Hooks, type Plugin, type PluginRoles } from '../../src/api/index.ts'
 import { createHost, type LoadedPlugin } from '../../src/plugin/host.ts'
 import { sourceContext } from '../contract/source.ts'
 import { failureOf, hostOf, plugin, wrong } from './fake.ts'
@@ -150,6 +150,34 @@ describe('hooks', () => {
       'plugin "hangs" failed in hook tick:start: no answer within 0.02 seconds',
       'plugin "throws" failed in hook tick:start: boom',
     ])
+  })
+
+  test('one of them answers: the number of the plugin loaded last that has one', async () => {
+    const lines: string[] = []
+    const counts = (name: string, run: NonNullable<Hooks['tokens:estimate']>) =>
+      plugin({ hooks: { 'tokens:estimate': run } }, { name })
+    const count = (...builtins: Plugin[]) =>
+      createHost({ builtins, log: (line) => lines.push(line), limits: { hook: 20 } }).countTokens({
+        text: 'abc',
+        model: null,
+      })
+    const first = counts('first', ({ text }) => text.length)
+    expect(await count()).toBeNull()
+    expect(await count(plugin({ hooks: {} }))).toBeNull()
+    expect(await count(first)).toBe(3)
+    expect(
+      await count(
+        first,
+        counts('later', async () => 7),
+      ),
+    ).toBe(7)
+    expect(lines).toEqual([])
+    const hangs = counts('hangs', () => new Promise(() => {}))
+    for (const broken of [hangs, counts('broken', () => Number.NaN), counts('broken', () => -1)]) {
+      expect(await count(first, broken)).toBe(3)
+    }
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toBe('plugin "hangs" failed in hook tokens:estimate: no answer within 0.02 seconds')
   })
 
   test('observe: what one changes, no one else sees', async () => {

@@ -1,7 +1,7 @@
 import { memoryWords, roleWords } from '../../commands/memory-words.ts'
 import type { VramReport } from '../../commands/vram.ts'
 import type { RoleContext } from '../../machine/budget.ts'
-import { field, hang } from '../layout.ts'
+import { field, hang, wrap } from '../layout.ts'
 import type { Page } from '../page.ts'
 import { safe } from '../safe.ts'
 import { relative } from './time.ts'
@@ -31,7 +31,7 @@ export function vramText(raw: VramReport, { width, colors }: Page): string {
         ])
       : ['', colors.bold('a new loop'), ...roles(report.roles)]),
     '',
-    `a task has to fit ${report.smallest} tokens; under ${report.floor} nothing is started`,
+    ...wrap(`a task has to fit ${report.smallest} tokens; under ${report.floor} nothing is started`, width),
     ...(fix === '' ? [] : hang('fix: ', `${fix} (${report.config})`, width).map(colors.bold)),
   ].join('\n')
 }
