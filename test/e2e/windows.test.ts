@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { automaton as callHere, readCall } from '../helpers/cli.ts'
 import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
@@ -111,6 +111,27 @@ describe('on Windows, as far as Wine plays it', () => {
       expect(lines(join(steer, 'asked'))).toEqual(['0'])
       expect(wine.running('agent.exe')).toBe(0)
       expect(state()).toMatchObject({ iteration_count: 0, consecutive_errors: 1 })
+    },
+    limit,
+  )
+
+  test(
+    'a schedule is registered as far as Wine can, and its script ticks under cmd.exe',
+    async () => {
+      const { call, state, root, loopDir } = await project('on schedule')
+      const installed = await call('install-schedule', 'nightly', '--interval', '3600')
+      // Wine registers a task, and cannot show it: what cannot be read back is said.
+      expect(installed).toMatchObject({ code: 5, stdout: '' })
+      expect(installed.stderr).toContain('schedule not as asked (nightly, by schtasks)')
+      const tasks = join(wine.dir, 'prefix/drive_c/windows/system32/tasks/Automaton')
+      const [name = 'none'] = readdirSync(tasks)
+      expect(name).toStartWith('on-schedule-nightly')
+      expect(readFileSync(join(tasks, name), 'utf8')).toContain('<Source>automaton ')
+
+      const script = wine.path(join(loopDir, 'automaton-loop-tick.cmd'))
+      const run = await readCall(wine.spawn(['cmd', '/d', '/c', script], root))
+      expect(run).toMatchObject({ code: 0, stdout: '', stderr: '' })
+      expect(state()).toMatchObject({ iteration_count: 1, status: 'running' })
     },
     limit,
   )

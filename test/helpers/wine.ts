@@ -5,6 +5,8 @@ import { tempDir } from './temp.ts'
 
 /** Debian keeps it out of PATH. */
 const server = '/usr/lib/wine/wineserver'
+/** Parts of Windows that Wine would offer to download, and entries in the desktop's menus. */
+const notOffered = 'mscoree,mshtml,winemenubuilder.exe='
 const fixtures = join(import.meta.dir, '..', 'fixtures', 'windows')
 
 /** Windows as far as Wine plays it: a prefix of its own, the built `automaton.exe`, git for Windows and a fake agent. */
@@ -38,17 +40,12 @@ export async function makeWine(windowsGit: string): Promise<Wine> {
     LANG: 'C.UTF-8',
     WINEPREFIX: join(dir, 'prefix'),
     WINEDEBUG: '-all',
-    // No dialogue that offers to fetch them, and no entries in the desktop's menus.
-    WINEDLLOVERRIDES: 'mscoree,mshtml,winemenubuilder.exe=',
     WINEPATH: path(dirname(windowsGit)),
     AUTOMATON_HOME: path(join(dir, 'home', '.automaton')),
   }
   const run = (argv: string[]) => must(argv, env)
   await Promise.all([
-    // The server stays between two calls, so that not each of them starts Windows anew.
-    run([server, '-p'])
-      .then(() => run(['wine', 'wineboot', '-i']))
-      .then(() => run(['wine', 'winecfg', '-v', 'win10'])),
+    install(env),
     build(bin),
     compile(['-shared', '-o', join(bin, 'bcryptprimitives.dll'), 'bcryptprimitives.c', '-ladvapi32']),
     compile(['-o', join(bin, 'agent.exe'), 'agent.c']),
@@ -83,6 +80,17 @@ export async function makeWine(windowsGit: string): Promise<Wine> {
     },
   }
   return wine
+}
+
+async function install(env: Record<string, string>): Promise<void> {
+  await must(['wine', 'wineboot', '-i'], { ...env, WINEDLLOVERRIDES: notOffered })
+  await must(['wine', 'winecfg', '-v', 'win10'], env)
+  // Services start with the system, if they were there by then. They would hold the output of a call that starts it.
+  await must([server, '-k'], env)
+  await must([server, '-w'], env)
+  // The server stays between two calls, so that not each of them starts Windows anew.
+  await must([server, '-p'], env)
+  await must(['wine', 'wineboot'], env)
 }
 
 /** The binary of `TEST_AUTOMATON_EXE`, or one that is built now. */
