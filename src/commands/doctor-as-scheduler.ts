@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
@@ -13,6 +13,7 @@ import { listLoops } from '../store/loops.ts'
 import { sessionEnv } from '../system/environment.ts'
 import { exec } from '../system/exec.ts'
 import { which } from '../system/process.ts'
+import { removeTree } from '../system/remove.ts'
 import type { DoctorReport, Finding } from './doctor.ts'
 import { wantedScript } from './schedule-files.ts'
 
@@ -192,6 +193,6 @@ async function start(
     if (error instanceof AutomatonError) return { ok: false, said: error.message }
     throw error
   } finally {
-    rmSync(cwd, { recursive: true, force: true })
+    removeTree(cwd)
   }
 }

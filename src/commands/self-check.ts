@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { App } from '../app.ts'
@@ -6,6 +6,8 @@ import { AutomatonError, errors } from '../errors.ts'
 import { plainReason } from '../store/atomic.ts'
 import { sessionEnv } from '../system/environment.ts'
 import { systemDetails } from '../system/platform.ts'
+import { realPath } from '../system/real-path.ts'
+import { removeTree } from '../system/remove.ts'
 import type { Bench } from './self-check/bench.ts'
 
 /** One thing that this binary was asked to do. */
@@ -64,7 +66,7 @@ export async function selfCheck(app: App): Promise<SelfReport> {
 /** A folder of our own. Throws `write_failed`. */
 function temporary(): string {
   try {
-    return realpathSync(mkdtempSync(join(tmpdir(), 'automaton-self-')))
+    return realPath(mkdtempSync(join(tmpdir(), 'automaton-self-')))
   } catch (error) {
     throw errors.writeFailed(tmpdir(), plainReason(error), error)
   }
@@ -79,7 +81,7 @@ function benchIn(app: App, folder: string): Bench {
 
 /** On Windows a file that was just closed may stay in use for a moment. */
 function clean(folder: string): string {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  removeTree(folder)
   return 'nothing of it is left'
 }
 

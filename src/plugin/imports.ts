@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { dirname, isAbsolute } from 'node:path'
+import { realPath } from '../system/real-path.ts'
 import { isInWorktree } from '../system/worktree-path.ts'
 
 /** Modules that the binary serves. */
@@ -17,7 +18,7 @@ const most = 500
  */
 export function readWithImports(entry: string): Map<string, Uint8Array> {
   const found = new Map<string, Uint8Array>()
-  const open = [realpathSync(entry)]
+  const open = [realPath(entry)]
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     if (found.has(file)) continue
     if (found.size >= most) throw new Error(`it imports more than ${most} files`)
@@ -36,8 +37,7 @@ export function read(file: string): Uint8Array {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (!stat?.isFile()) throw new Error(`${file} is missing`)
   if (stat.size > longest) throw new Error(`${file} is longer than 4 MiB`)
-  if (isInWorktree(realpathSync(file)))
-    throw new Error(`${file} lies in a loop's worktree, where sessions write`)
+  if (isInWorktree(realPath(file))) throw new Error(`${file} lies in a loop's worktree, where sessions write`)
   return readFileSync(file)
 }
 
@@ -60,7 +60,7 @@ function resolve(name: string, from: string): string | null {
   }
   let path: string
   try {
-    path = realpathSync(Bun.resolveSync(name, dirname(from)))
+    path = realPath(Bun.resolveSync(name, dirname(from)))
   } catch {
     throw new Error(`it imports ${JSON.stringify(name)}, which is not there (${from})`)
   }

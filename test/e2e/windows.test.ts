@@ -34,6 +34,20 @@ describe('on Windows, as far as Wine plays it', () => {
   })
 
   test(
+    'the program proves itself by doctor --self, and says that git does the work of the addon',
+    async () => {
+      const self = (await wine.automaton(['doctor', '--self', '--json'], wine.dir)).json()
+      const checks = self.checks as { ok: boolean }[]
+      expect(checks.length).toBeGreaterThan(5)
+      expect(checks.filter(({ ok }) => !ok)).toEqual([])
+      expect(self).toMatchObject({ ok: true, system: expect.stringContaining('win32 x64') })
+      const { findings } = (await wine.automaton(['doctor', '--json'], wine.dir)).json()
+      expect(findings).toContainEqual(expect.objectContaining({ what: 'simple-git', level: 'hint' }))
+    },
+    limit,
+  )
+
+  test(
     'two ticks at once are one tick, and what a session leaves running ends with it',
     async () => {
       const { call, steer, state, root, loopDir } = await project(

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { unzipSync } from 'fflate'
 import { type Call, readCall } from './cli.ts'
 import { tempDir } from './temp.ts'
 
@@ -93,11 +94,19 @@ async function install(env: Record<string, string>): Promise<void> {
   await must(['wine', 'wineboot'], env)
 }
 
-/** The binary of `TEST_AUTOMATON_EXE`, or one that is built now. */
+/** The binary of `TEST_AUTOMATON_EXE`, that of the release in `TEST_RELEASE`, or one that is built now. */
 async function build(bin: string): Promise<void> {
   const file = join(bin, 'automaton.exe')
-  const built = process.env.TEST_AUTOMATON_EXE
+  const { TEST_AUTOMATON_EXE: built, TEST_RELEASE: release } = process.env
   if (built) return must(['cp', built, file], {})
+  if (release) {
+    const archive = await Bun.file(join(release, 'automaton-windows-x64.zip')).bytes()
+    const { 'automaton.exe': program } = unzipSync(archive, {
+      filter: ({ name }) => name === 'automaton.exe',
+    })
+    if (!program) throw new Error('the archive for Windows holds no automaton.exe')
+    return void (await Bun.write(file, program))
+  }
   const root = join(import.meta.dir, '..', '..')
   await must([process.execPath, join(root, 'build.ts'), file, 'bun-windows-x64'], process.env)
 }

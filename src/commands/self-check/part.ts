@@ -5,6 +5,7 @@ import { errors } from '../../errors.ts'
 import { writeAtomic } from '../../store/atomic.ts'
 import { acquire } from '../../store/lock.ts'
 import { launch } from '../../system/launch.ts'
+import { isWindows } from '../../system/platform.ts'
 import { identifySelf } from '../../system/process.ts'
 import { partVerb } from './bench.ts'
 
@@ -61,8 +62,11 @@ async function lockOf(file: string) {
 
 /** Starts another part in a session of its own, and does not wait for it. */
 function start({ self, cwd, env }: App, words: readonly string[]): void {
+  const argv = [...self, partVerb, ...words]
   const defined = Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined)
-  launch({ argv: [...self, partVerb, ...words], cwd, env: Object.fromEntries(defined) })
+  // What automaton launches on Windows ends with it, so that nothing of it could outlive the part `parent`.
+  if (isWindows) Bun.spawn(argv, { cwd, env, stdio: ['ignore', 'ignore', 'ignore'], detached: true }).unref()
+  else launch({ argv, cwd, env: Object.fromEntries(defined) })
 }
 
 async function started(folder: string, names: readonly string[]): Promise<void> {
