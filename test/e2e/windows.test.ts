@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'bun:test'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { automaton as callHere, readCall } from '../helpers/cli.ts'
 import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
