@@ -22,8 +22,11 @@ const openedByName = new Set(['.gitignore', '.gitattributes', '.gitmodules', 'he
  */
 export function openUp(worktree: string, skip: readonly string[]): Holes {
   const holes: Holes = { closed: [], removed: [], gits: [] }
+  const root = lstatSync(worktree)
+  // What a link in its place leads to is not ours to open.
+  if (!root.isDirectory()) return { ...holes, closed: [''] }
+  grantFolder(Buffer.from(worktree), root)
   const folders = ['']
-  grantFolder(pathBytes(worktree, ''))
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     try {
       for (const entry of namesIn(pathBytes(worktree, folder))) {
@@ -46,8 +49,8 @@ export function openUp(worktree: string, skip: readonly string[]): Holes {
         }
       }
     } catch (error) {
-      // Without its root nothing is known of a worktree; a closed entry stands for something below it, shut by somebody.
-      if (folder === '' || isPassing(error)) throw error
+      // What somebody shut is a closed entry, the root ('') too; what the disk refuses says nothing.
+      if (isPassing(error)) throw error
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') holes.closed.push(folder)
     }
   }
@@ -58,13 +61,15 @@ function namesIn(folder: Buffer): string[] {
   return readdirSync(folder, { encoding: 'buffer' }).map((name) => name.toString('latin1'))
 }
 
-function grantFolder(path: Buffer, stat: Stats = lstatSync(path)): void {
+function grantFolder(path: Buffer, stat: Stats): void {
   if (stat.isDirectory() && (stat.mode & 0o700) !== 0o700) grant(path, stat.mode | 0o700)
 }
 
-/** Gives the owner of a worktree the way into it, which a session can have taken. Fine when there is none. */
+/** Gives the owner of a worktree the way into it, which a session can have taken. What stands in its place is left alone. */
 export function openRoot(worktree: string): void {
-  if (lstatSync(worktree, { throwIfNoEntry: false })) grantFolder(pathBytes(worktree, ''))
+  // Without a slash at its end: a link in its place is looked at itself.
+  const stat = lstatSync(worktree, { throwIfNoEntry: false })
+  if (stat) grantFolder(Buffer.from(worktree), stat)
 }
 
 function canRead(path: Buffer, stat: Stats): boolean {

@@ -62,7 +62,8 @@ export async function putBack(options: {
   const moved = new Set(nested.map(({ name }) => name))
   for (const name of dirty) if (!moved.has(name)) mkdirSync(pathBytes(worktree, name), { recursive: true })
   // `.GIT` and its like: git does not take them, so it does not take them away either.
-  for (const name of [...now.ignoredProtected, ...now.tainted]) removeWithFolders(worktree, name)
+  // The worktree itself, where it cannot be listed, has no name.
+  for (const name of [...now.ignoredProtected, ...now.tainted]) if (name) removeWithFolders(worktree, name)
   // The index is the working tree's, so only what differs is written.
   await writeFiles({ place, worktree, commit, changes })
   installIndex({ gitDir, index: place.index })
