@@ -1,9 +1,8 @@
-import { lstatSync, readlinkSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import type { App } from '../app.ts'
 import { inScope, isProtected } from '../machine/scope.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
-import { realPath } from '../system/real-path.ts'
+import { realDestination as real } from '../system/real-path.ts'
 
 /** Whether a path may be edited, and why. */
 export interface CanEditReport {
@@ -113,17 +112,4 @@ function below(folder: string, path: string): string | null {
   if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside)
     return null
   return inside.split(sep).join('/')
-}
-
-/** The path without links, also of what does not exist yet: a link that leads nowhere is where a write would go. */
-function real(path: string, left = 40): string {
-  try {
-    return realPath(path)
-  } catch {
-    const folder = dirname(path)
-    if (folder === path || left === 0) return path
-    const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null
-    if (link !== null) return real(resolve(folder, link), left - 1)
-    return join(real(folder, left - 1), basename(path))
-  }
 }

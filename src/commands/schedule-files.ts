@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, sep } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
 import type { App } from '../app.ts'
 import { setNumber } from '../config/json-edit.ts'
 import { errors } from '../errors.ts'
@@ -11,7 +11,8 @@ import { readBounded, writeAtomic } from '../store/atomic.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { isWindows } from '../system/platform.ts'
 import { which } from '../system/process.ts'
-import { realPath } from '../system/real-path.ts'
+import { realDestination as real } from '../system/real-path.ts'
+import { isInWorktree } from '../system/worktree-path.ts'
 
 /** What the loop's tick script should say, and what a person should know about it. */
 export interface WantedScript {
@@ -19,7 +20,10 @@ export interface WantedScript {
   warnings: string[]
 }
 
-/** Makes the text of the tick script from where this automaton is and what its environment is now. */
+/**
+ * Makes the text of the tick script from where this automaton is and what its environment is now. Throws `usage` for a
+ * path that no script can name, and for a program in a worktree.
+ */
 export function wantedScript(app: App, places: LoopPlaces, config: LoopConfig): WantedScript {
   const { root } = app.project()
   const [program = '', ...more] = app.self
@@ -33,7 +37,18 @@ export function wantedScript(app: App, places: LoopPlaces, config: LoopConfig): 
     }
   }
   const own = real(dirname(program))
-  const isTheirs = (folder: string) => real(folder) !== own && isWithin(real(folder), real(root))
+  // Whoever starts the program of a session lets that session decide what ticks do.
+  if (isInWorktree(own)) {
+    throw errors.usage(
+      `no schedule (${program})`,
+      'this program lies in the worktree of a loop, where sessions can replace it',
+      'sh install.sh, then run the installed automaton',
+    )
+  }
+  const isTheirs = (folder: string) => {
+    const path = real(resolve(folder))
+    return isInWorktree(path) || (path !== own && isWithin(path, real(root)))
+  }
   const { env, dropped } = scriptEnv({
     env: app.env,
     home: app.env.HOME ?? homedir(),
@@ -96,12 +111,4 @@ function modeOf(file: string): number {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
-}
-
-function real(path: string): string {
-  try {
-    return realPath(path)
-  } catch {
-    return path
-  }
 }

@@ -1,4 +1,5 @@
-import { realpathSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { isWindows } from './platform.ts'
 
 /**
@@ -7,4 +8,20 @@ import { isWindows } from './platform.ts'
  */
 export function realPath(path: string): string {
   return isWindows ? realpathSync.native(path) : realpathSync(path)
+}
+
+/**
+ * The same of an absolute path of which nothing, or only the beginning, exists yet. A link that leads nowhere counts as
+ * what it names: a write would go there.
+ */
+export function realDestination(path: string, left = 40): string {
+  try {
+    return realPath(path)
+  } catch {
+    const folder = dirname(path)
+    if (folder === path || left === 0) return path
+    const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null
+    if (link !== null) return realDestination(resolve(folder, link), left - 1)
+    return join(realDestination(folder, left - 1), basename(path))
+  }
 }

@@ -7,10 +7,11 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { binary } from '../helpers/cli.ts'
+import { dirname, join } from 'node:path'
+import { binary, callEnv } from '../helpers/cli.ts'
 import { must } from '../helpers/project.ts'
 import { writeFiles } from '../helpers/repo.ts'
 import { cronProject } from './schedule-kit.ts'
@@ -231,11 +232,24 @@ describe('the tick script', () => {
     writeFiles(manager, { 'managed-agent': agent })
     chmodSync(join(manager, 'managed-agent'), 0o755)
     project.configure({ harness: { command: ['managed-agent', project.scenarioDir] } })
-    const env = { PATH: `${manager}:relative:${project.root}/node_modules/.bin:${project.env.PATH}` }
+    const link = join(project.home, 'link')
+    symlinkSync(project.root, link)
+    const theirs = [
+      `${project.root}/node_modules/.bin`,
+      // What is not there yet, a session can make.
+      `${link}/not-yet`,
+      `${project.home}/..${project.root.slice(dirname(project.home).length)}/not-yet`,
+      `${project.home}/other/.automaton/loops/nightly/worktree/bin`,
+    ]
+    const env = { PATH: [manager, 'relative', '', '.', ...theirs, project.env.PATH].join(':') }
     const installed = await must(project.call(['install-schedule', 'nightly', '--json'], { env }))
-    expect(installed.json().warnings).toContain(
-      `left out of the PATH of scheduled ticks, since sessions can write there: ${project.root}/node_modules/.bin`,
-    )
+    for (const folder of theirs) {
+      expect(installed.json().warnings).toContain(
+        `left out of the PATH of scheduled ticks, since sessions can write there: ${folder}`,
+      )
+    }
+    const folders = [manager, ...new Set(project.env.PATH?.split(':'))]
+    expect(readFileSync(project.scriptFile, 'utf8')).toContain(`PATH=${folders.join(':')} `)
     const tick = await project.asCron()
     expect([tick.code, tick.stdout, tick.stderr]).toEqual([0, '', ''])
     expect(project.state().iteration_count).toBe(1)
@@ -288,6 +302,17 @@ describe('the tick script', () => {
     expect((await project.call(['audit', '--json'])).stdout).toContain('schedule-unit')
     await must(project.call(['install-schedule', 'nightly']))
     expect((await project.asCron()).code).toBe(0)
+  }, 60_000)
+
+  test('starts no program out of a worktree', async () => {
+    using project = await cronProject()
+    const planted = join(project.worktree, 'bin', 'automaton')
+    cpSync(binary, planted)
+    const install = [planted, 'install-schedule', 'nightly']
+    const env = callEnv({ cwd: project.root, home: project.home, env: project.env })
+    const { exitCode, stderr } = Bun.spawnSync(install, { cwd: project.root, env })
+    expect([exitCode, `${stderr}`]).toEqual([2, expect.stringContaining('lies in the worktree of a loop')])
+    expect([project.table(), existsSync(project.scriptFile)]).toEqual([null, false])
   }, 60_000)
 
   test('that a session changed is tampering, and one that anybody changed is found', async () => {
