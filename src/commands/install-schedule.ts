@@ -13,8 +13,9 @@ import {
   unitOf,
   withScheduler,
 } from '../runner/schedule.ts'
+import { recordedSchedule } from '../runner/schedule-record.ts'
 import { readSetting } from '../runner/setting.ts'
-import { recordedSchedule, unitLeftBehind } from '../runner/unit-check.ts'
+import { unitLeftBehind } from '../runner/unit-check.ts'
 import { commit } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { noteProject } from '../store/project-book.ts'

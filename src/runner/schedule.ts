@@ -9,6 +9,7 @@ import { acquire } from '../store/lock.ts'
 import { noteScheduled } from '../store/scheduled-log.ts'
 import { systemName } from '../system/platform.ts'
 import type { Deps } from './deps.ts'
+import { foreignScript } from './schedule-record.ts'
 import { schedulerContext } from './scheduler-tools.ts'
 import { readSetting } from './setting.ts'
 
@@ -66,6 +67,9 @@ export async function followStatus(places: LoopPlaces, deps: Deps): Promise<stri
   if (!state || scheduler === null) return []
   const on = state.schedule.enabled
   try {
+    // What a session left in its place would run with every right of the person.
+    const foreign = on ? foreignScript(places) : null
+    if (foreign !== null) throw errors.scheduleFailed(places.name, scheduler, foreign)
     const { config } = readSetting(places, deps.project, deps.home)
     // Switching off must work with whatever is in loop.json.
     const unit = unitOf(places, deps.project, config?.schedule.interval_seconds ?? anyInterval)

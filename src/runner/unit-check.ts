@@ -3,14 +3,13 @@ import { join, relative } from 'node:path'
 import type { Unit, UnitState } from '../api/scheduler.ts'
 import type { LoopConfig } from '../machine/config.ts'
 import type { LoopState } from '../machine/state.ts'
-import { plainReason, readBounded } from '../store/atomic.ts'
-import { readLog } from '../store/journal.ts'
+import { readBounded } from '../store/atomic.ts'
 import type { LoopPlaces } from '../store/layout.ts'
-import { sha256 } from '../system/digest.ts'
 import { isWindows } from '../system/platform.ts'
 import { which } from '../system/process.ts'
 import type { Deps } from './deps.ts'
 import { inspectUnit, unitOf } from './schedule.ts'
+import { foreignScript, recordedSchedule } from './schedule-record.ts'
 import { readShellScript } from './tick-script.ts'
 
 /** A loop whose unit is looked at. */
@@ -35,15 +34,6 @@ export async function checkUnit(
   return { ...found, drift: [...found.drift, ...scriptDrift(places)] }
 }
 
-/** What the log says of the last installation: the SHA-256 of the tick script, and where the project was. */
-export function recordedSchedule(places: LoopPlaces): { script: string | null; project: string | null } {
-  const { script, project } = readLog(places).findLast((record) => record.type === 'schedule')?.data ?? {}
-  return {
-    script: typeof script === 'string' ? script : null,
-    project: typeof project === 'string' ? project : null,
-  }
-}
-
 /** The unit that calls a script which is gone, since the project's folder was moved; null where there is none. */
 export function unitLeftBehind(places: LoopPlaces, { root }: { root: string }): Unit | null {
   const { project } = recordedSchedule(places)
@@ -64,16 +54,10 @@ export function installedScript(places: LoopPlaces): ReturnType<typeof readShell
 const longest = 1 << 20
 
 function scriptDrift(places: LoopPlaces): string[] {
-  try {
-    const text = readBounded(places.script, longest)
-    if (text === null) return ['its tick script is missing']
-    if (sha256(text) !== recordedSchedule(places).script)
-      return ['its tick script is not as it was installed']
-    const mode = statSync(places.script).mode & 0o777
-    if (!isWindows && mode !== 0o700) return [`its tick script has the mode ${mode.toString(8)}, and not 700`]
-  } catch (error) {
-    return [`its tick script cannot be read: ${plainReason(error)}`]
-  }
+  const foreign = foreignScript(places)
+  if (foreign !== null) return [foreign]
+  const mode = statSync(places.script).mode & 0o777
+  if (!isWindows && mode !== 0o700) return [`its tick script has the mode ${mode.toString(8)}, and not 700`]
   const program = installedScript(places)?.self[0]
   const isGone = program !== undefined && which(program, '') === null
   return isGone ? [`its tick script starts ${program}, which is gone`] : []
