@@ -40,6 +40,12 @@ const environment = (code: string, message: string, fix: string, cause?: unknown
 /** What there is, after the one that was probably meant. */
 const meant = (near: string | null, known: string) =>
   near === null ? known : `did you mean "${near}"? ${known}`
+const pluginNamed = (role: string, near: string | null) => {
+  if (role === 'scheduler')
+    return 'put its plugin back, or: automaton install-schedule <loop> --scheduler NAME'
+  const file = role === 'hooks' ? '.automaton/config.json' : 'loop.json'
+  return near === null ? `name one of them in ${file}` : `write "${near}" in ${file}`
+}
 const forbidden = (code: string, message: string, fix: string) => new AutomatonError(code, message, fix, 6)
 
 /** Every error that automaton can end with, alphabetical. Each has a test that shows its text. */
@@ -220,7 +226,7 @@ export const errors = {
     environment(
       'plugin_unknown',
       `unknown ${role} (${name}): ${meant(near, known)}`,
-      near === null ? 'name one of them in loop.json' : `write "${near}" in loop.json`,
+      pluginNamed(role, near),
     ),
   readFailed: (file: string, why: string, cause?: unknown) =>
     environment('read_failed', `cannot read (${file}): ${why}`, `look at ${file} and put it right`, cause),

@@ -9,6 +9,7 @@ import type { Deps } from '../runner/deps.ts'
 import {
   inspectUnit,
   nativeScheduler,
+  removeUnit,
   type ScheduledUnit,
   unitOf,
   withScheduler,
@@ -61,7 +62,7 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
     const unit = { scheduler, unit: unitOf(places, deps.project, seconds) }
     const isOn = state.status === 'running'
     const found = await putUnit(deps, unit, isOn)
-    const removed = await removeOld({ deps, places, state, unit })
+    const old = await removeOld({ deps, places, state, unit })
     record({ app, places, state, scheduler, script: script.text })
     // HOME's own loops are found without.
     if (!deps.project.isHome) noteProject(app.home, deps.project.root)
@@ -71,8 +72,8 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
       interval_seconds: seconds,
       script: places.script,
       enabled: isOn,
-      changed: [...changed, ...(found.changed ? [`the unit of ${scheduler}`] : []), ...removed],
-      warnings: [...script.warnings, ...found.warnings],
+      changed: [...changed, ...(found.changed ? [`the unit of ${scheduler}`] : []), ...old.removed],
+      warnings: [...script.warnings, ...found.warnings, ...old.left],
     }
   })
 }
@@ -142,19 +143,23 @@ async function removeOld(o: {
   places: LoopPlaces
   state: LoopState
   unit: ScheduledUnit
-}): Promise<string[]> {
+}): Promise<{ removed: string[]; left: string[] }> {
   const { deps, places, state, unit } = o
   const old = state.schedule.kind
-  if (old === null) return []
+  const removed: string[] = []
+  const left: string[] = []
+  if (old === null) return { removed, left }
   const stale = unitLeftBehind(places, deps.project)
   const gone = [
     ...(old === unit.scheduler ? [] : [{ what: `the unit of ${old}, removed`, unit: unit.unit }]),
     ...(stale ? [{ what: `the unit for ${stale.project}, removed`, unit: stale }] : []),
   ]
-  for (const { unit } of gone) {
-    await withScheduler(deps, { scheduler: old, unit }, (plugin, one, ctx) => plugin.remove(one, ctx))
+  for (const { what, unit } of gone) {
+    const stays = await removeUnit(deps, { scheduler: old, unit })
+    if (stays === null) removed.push(what)
+    else left.push(stays)
   }
-  return gone.map(({ what }) => what)
+  return { removed, left }
 }
 
 /** Remembers whose the unit is, and what the script said; not where the log says so already. */

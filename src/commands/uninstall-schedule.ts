@@ -5,13 +5,7 @@ import { scheduleLoop } from '../machine/loop.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { Deps } from '../runner/deps.ts'
 import { keepingRun } from '../runner/run-kept.ts'
-import {
-  inspectUnit,
-  nativeScheduler,
-  type ScheduledUnit,
-  unitOf,
-  withScheduler,
-} from '../runner/schedule.ts'
+import { inspectUnit, nativeScheduler, removeUnit, type ScheduledUnit, unitOf } from '../runner/schedule.ts'
 import { unitLeftBehind } from '../runner/unit-check.ts'
 import { commit, salvageState } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
@@ -26,6 +20,8 @@ export interface UninstallReport {
   scheduler: string | null
   /** What was removed, in words; empty when there was nothing. */
   removed: string[]
+  /** Units that stay, and why; without the tick script they do nothing. */
+  warnings: string[]
 }
 
 /**
@@ -57,18 +53,19 @@ async function takeAway({
   // The interval does not matter to what is taken away.
   const unit = { scheduler: kind ?? nativeScheduler, unit: unitOf(places, deps.project, 3600) }
   const hasUnit = kind !== null || (await isStray(deps, unit))
-  if (hasUnit) await withScheduler(deps, unit, (plugin, one, ctx) => plugin.remove(one, ctx))
+  const stays = hasUnit ? await removeUnit(deps, unit) : null
   const stale = kind === null ? null : unitLeftBehind(places, deps.project)
-  if (stale)
-    await withScheduler(deps, { ...unit, unit: stale }, (plugin, one, ctx) => plugin.remove(one, ctx))
-  const removed = [...(hasUnit ? [`the unit of ${unit.scheduler}`] : []), ...removeScript(places)]
+  const staleStays = stale ? await removeUnit(deps, { ...unit, unit: stale }) : null
+  const isGone = hasUnit && stays === null
+  const removed = [...(isGone ? [`the unit of ${unit.scheduler}`] : []), ...removeScript(places)]
+  const warnings = [stays, staleStays].filter((left) => left !== null)
   if (state && kind !== null) {
     const at = app.clock.iso()
     const data = { scheduler: null, script: null, project: null }
     const entry = { type: 'schedule', run: null, by: 'human', at, data }
     commit(places, state, scheduleLoop(state, null, at), entry)
   }
-  return { loop, scheduler: hasUnit ? unit.scheduler : null, removed }
+  return { loop, scheduler: hasUnit ? unit.scheduler : null, removed, warnings }
 }
 
 /** The state, where it can be written; a damaged one is left to `repair`. */

@@ -6,11 +6,13 @@ import type { Plugin } from '../api/plugin.ts'
 import type { Scheduler, SchedulerContext, Unit } from '../api/scheduler.ts'
 import { errors } from '../errors.ts'
 import { readVerdict } from '../machine/verdict.ts'
+import { describe } from './call.ts'
 import { pluginOf } from './definition.ts'
 import { Entry, type HostedRoles } from './entry.ts'
 import type { Lender } from './lender.ts'
 import { defaultLimits } from './roles.ts'
 import { type ServedFile, servePlugin } from './serve.ts'
+import { reader as readerShape } from './shapes.ts'
 import { messageOf } from './wire.ts'
 
 /** What the plugin's process is told first. */
@@ -167,8 +169,10 @@ export class ChildPlugin {
   }
 
   #openReader(made: unknown): number {
-    const reader = this.#of(made).harness?.reader() as OutputReader
-    return this.#readers.push({ reader, failed: null }) - 1
+    const reader = this.#of(made).harness?.reader()
+    const parsed = v.safeParse(readerShape, reader)
+    if (!parsed.success) throw new Error(`it gave no reader: ${describe('result', parsed.issues[0])}`)
+    return this.#readers.push({ reader: reader as OutputReader, failed: null }) - 1
   }
 
   /** A line that the reader chokes on must not break the session that writes it: the end tells. */
@@ -207,8 +211,14 @@ async function importFile(file: string, plugin: string, fix: string): Promise<un
   try {
     return await import(file)
   } catch (error) {
-    throw errors.pluginFailed(plugin, 'import', placeOf(error) + messageOf(error), undefined, fix)
+    const first = firstOf(error)
+    throw errors.pluginFailed(plugin, 'import', placeOf(first) + messageOf(first), undefined, fix)
   }
+}
+
+/** Code with several mistakes ends with all of them in one error, which itself only counts them. */
+function firstOf(error: unknown): unknown {
+  return error instanceof AggregateError ? (error.errors[0] ?? error) : error
 }
 
 /** `todo.ts:3:14: ` for what is no valid code. */

@@ -7,9 +7,12 @@ const count = v.pipe(v.number(), v.finite(), v.minValue(0))
 const usd = v.nullable(count)
 
 const existingTask = v.object({ task: taskName, close: v.exactOptional(line) })
+/** In characters: what a task is made of must be a file that automaton reads again. */
+const longestTitle = 500
+const longestBrief = 5 << 20
 const newTask = v.object({
   title: v.pipe(line, v.transform(firstLine)),
-  brief: v.string(),
+  brief: v.pipe(v.string(), v.maxLength(longestBrief, `it has more than ${longestBrief} characters`)),
   fingerprint: v.pipe(v.string(), v.nonEmpty('it is empty')),
   design_ref: v.exactOptional(v.string()),
   scope: v.exactOptional(v.array(v.string())),
@@ -112,7 +115,7 @@ function has(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && key in value
 }
 
-/** A title is one line: it becomes a task's name and a heading. */
+/** A title is one short line: it becomes a task's name and a heading. */
 function firstLine(text: string): string {
-  return text.split(/\r?\n/, 1)[0]?.trim() ?? text
+  return (text.split(/\r?\n/, 1)[0]?.trim() ?? text).slice(0, longestTitle)
 }

@@ -50,6 +50,18 @@ export async function withScheduler<T>(
   return await explained(deps, { scheduler, unit }, () => call(plugin, unit, contextOf(deps, unit)))
 }
 
+/**
+ * Removes a unit. Where the plugin that installed it is gone nobody can, and a loop must not be bound to it for ever:
+ * then the unit stays, and what is returned says so. Throws as {@link withScheduler} does.
+ */
+export async function removeUnit(deps: Deps, { scheduler, unit }: ScheduledUnit): Promise<string | null> {
+  if (deps.host.missing('scheduler', scheduler)) {
+    return `the unit of ${scheduler} for ${unit.project} is left as it is: that plugin is gone, and only it can remove it`
+  }
+  await withScheduler(deps, { scheduler, unit }, (plugin, one, ctx) => plugin.remove(one, ctx))
+  return null
+}
+
 /** Looks at a loop's unit; nobody needs to wait for that. Throws as {@link withScheduler} does. */
 export async function inspectUnit(deps: Deps, { scheduler, unit }: ScheduledUnit) {
   const plugin = await deps.host.scheduler(scheduler, {})

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pluginProject, pluginText } from '../helpers/plugins.ts'
 import { must } from '../helpers/project.ts'
@@ -81,3 +81,19 @@ test('two loops whose schedules change at once both keep their lines', async () 
   await all('pause-loop')
   expect(project.table()).toBe('0 5 * * * backup\n')
 }, 90_000)
+
+test('a loop is not bound for ever to a scheduler whose plugin is gone', async () => {
+  const files = { 'dispatcher.ts': scheduler, 'other.ts': scheduler.replace("'dispatcher'", "'other'") }
+  using project = await pluginProject({ plugins: files, trusted: ['dispatcher', 'other'] })
+  const install = (name: string) =>
+    project.call(['install-schedule', 'nightly', '--scheduler', name, '--json'])
+  await must(install('dispatcher'))
+  rmSync(join(project.plugins, 'dispatcher.ts'))
+  const warnings = [expect.stringContaining('that plugin is gone, and only it can remove it')]
+  expect((await must(install('other'))).json()).toMatchObject({ scheduler: 'other', warnings })
+  expect(project.state().schedule.kind).toBe('other')
+  rmSync(join(project.plugins, 'other.ts'))
+  const gone = await must(project.call(['uninstall-schedule', 'nightly', '--json']))
+  expect(gone.json()).toMatchObject({ removed: [expect.stringContaining('automaton-loop-tick')], warnings })
+  expect(project.state().schedule.kind).toBeNull()
+})

@@ -24,6 +24,17 @@ describe('a call into a plugin', () => {
     }
   })
 
+  test('cuts a title that is too long, and refuses a brief that could not be read again', async () => {
+    const item = (length: number) => [
+      { title: 't'.repeat(9000), brief: 'b'.repeat(length), fingerprint: 'f' },
+    ]
+    expect((await find(() => item(1))) as unknown).toMatchObject([{ title: 't'.repeat(500) }])
+    const error = await failureOf(find(() => item(6 << 20)))
+    expect(error.message).toContain('result[0].brief is "bbb')
+    expect(error.message).toContain('it has more than 5242880 characters')
+    expect(error.message.length).toBeLessThan(250)
+  })
+
   test('that throws something else than an error is named too', async () => {
     const error = await failureOf(find(() => Promise.reject('odd')))
     expect(error.message).toBe('plugin "x" failed in find: it threw "odd"')

@@ -168,6 +168,21 @@ describe('a plugin in a process of its own', () => {
     )
   })
 
+  test('that gives no reader is told what a reader lacks', async () => {
+    using x = hosted(
+      "{ harness: { programs: ['a'], command: () => ({ argv: ['a'] }), reader: () => ({ end() {} }) } }",
+    )
+    const reader = (await x.host.harness('x')).reader()
+    expect(String(await failed(reader.end(sessionEnd())))).toContain(
+      'it gave no reader: result.line is missing',
+    )
+  })
+
+  test('whose code has several mistakes is told the first, with its place', async () => {
+    using x = hosted('{}', { head: 'const a = ;\nconst b = ;' })
+    expect(String(await failed(x.host.source('x')))).toMatch(/failed in import: x\.ts:2:\d+: \w/)
+  })
+
   test('schedules, inspects, and is told what happens', async () => {
     using x = hosted(
       `{ scheduler: {

@@ -24,8 +24,10 @@ export function installText(raw: InstallReport, page: Page): string {
 
 /** What was taken away. */
 export function uninstallText(raw: UninstallReport, page: Page): string {
-  const { loop, removed } = safe(raw)
-  if (removed.length === 0) return wrap(`${loop} had no schedule`, page.width).join('\n')
-  const text = `${loop} has no schedule now; removed ${removed.join(', ')}`
-  return [...wrap(text, page.width), ...nextLines([`automaton tick ${loop}`], page)].join('\n')
+  const { loop, removed, warnings } = safe(raw)
+  if (removed.length === 0 && warnings.length === 0)
+    return wrap(`${loop} had no schedule`, page.width).join('\n')
+  const text = `${loop} has no schedule now; removed ${removed.join(', ') || 'nothing'}`
+  const left = warnings.flatMap((warning) => hang('warning: ', warning, page.width).map(page.colors.yellow))
+  return [...wrap(text, page.width), ...left, ...nextLines([`automaton tick ${loop}`], page)].join('\n')
 }
