@@ -79,8 +79,8 @@ export interface Host {
   /** The error `plugin_unknown` with what there is; null when {@link has} is true. */
   missing(role: PluginRole, name: string): AutomatonError | null
   /**
-   * Why a plugin cannot be used with these options, or null: it is missing, or it is a user's and fails in one of the
-   * stages up to `setup`. Loads the one that is asked for, and no other.
+   * Why a plugin cannot be used with these options, or null: it is missing, or it fails in one of the stages up to
+   * `setup`; of a built-in one those are its options. Loads the one that is asked for, and no other.
    */
   problem(role: PluginRole, name: string, options: unknown): Promise<AutomatonError | null>
 }
@@ -154,7 +154,6 @@ export function createHost(input: HostInput): Host {
     async problem(role, name, options) {
       const [first] = candidates(role, name)
       if (!first) return unknown(role, name)
-      if (first.origin === 'built-in') return null
       try {
         await waiting(role, name, options, () => null)
         return null

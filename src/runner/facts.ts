@@ -131,8 +131,8 @@ function promptProblem(config: LoopConfig, places: LoopPlaces, deps: Deps): Auto
 }
 
 /**
- * A source or verifier that no plugin is there for, or a user's that cannot be used. An unknown harness is the harness's
- * own refusal.
+ * A source or verifier that no plugin is there for, or that cannot be used as `loop.json` says: no session is paid for
+ * when its work could not be graded. An unknown harness is the harness's own refusal.
  */
 async function pluginProblem(
   { work_source, verifiers }: LoopConfig,

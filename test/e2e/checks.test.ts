@@ -108,6 +108,22 @@ describe('several verifiers', () => {
   })
 })
 
+test('options that a verifier does not take refuse the tick, before any session is paid for', async () => {
+  using p = await makeProject({ files, loop: keeps })
+  p.configure({ verifiers: [{ use: 'session' }, { use: 'command', options: { command: ['true'] } }] })
+  const tick = await p.tick('--json')
+  expect(tick.code).toBe(5)
+  expect(tick.json()).toMatchObject({
+    gate: {
+      reason: 'refused:config',
+      detail: 'plugin "command" failed in options: options.commands is missing',
+    },
+  })
+  expect(existsSync(join(p.scenarioDir, '.ran-implement-1'))).toBe(false)
+  p.configure({ verifiers: [{ use: 'session' }], work_source: { kind: 'ci', options: { commands: 5 } } })
+  expect((await p.tick()).stdout).toContain('refused:config')
+})
+
 describe('the verifier metric', () => {
   const options = { command: ['cat', 'src/score.txt'], direction: 'up', target: 50 }
   const sets = (value: number) => `echo ${value} > src/score.txt; echo did > "$AUTOMATON_OUTPUT"`
