@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
 import type { HostedHarness } from '../plugin/roles.ts'
+import { foreignScript } from '../runner/schedule-record.ts'
 import { readSetting } from '../runner/setting.ts'
 import { readShellScript } from '../runner/tick-script.ts'
 import { installedScript } from '../runner/unit-check.ts'
@@ -15,7 +16,7 @@ import { exec } from '../system/exec.ts'
 import { which } from '../system/process.ts'
 import { removeTree } from '../system/remove.ts'
 import type { DoctorReport, Finding } from './doctor.ts'
-import { wantedScript } from './schedule-files.ts'
+import { scriptText, wantedScript } from './schedule-files.ts'
 
 /** Set in the environment of the process that looks. */
 const marker = 'AUTOMATON_AS_SCHEDULER'
@@ -32,18 +33,22 @@ export function isAsScheduler(app: App): boolean {
 export async function asScheduler(app: App): Promise<DoctorReport> {
   const runs = new Map<string, { self: readonly string[]; env: Record<string, string>; loops: string[] }>()
   const project = app.project()
+  const findings: Finding[] = []
   for (const loop of listLoops(project)) {
-    const script = scriptOf(app, loopPlaces(project, loop))
+    const places = loopPlaces(project, loop)
+    // What a session wrote in its place could name any program.
+    const foreign = scriptText(places) === null ? null : foreignScript(places)
+    if (foreign !== null) findings.push(notStarted(loop, foreign))
+    const script = foreign === null ? scriptOf(app, places) : null
     if (!script) continue
     const key = JSON.stringify([script.self, script.env])
     const run = runs.get(key) ?? { ...script, loops: [] }
     runs.set(key, { ...run, loops: [...run.loops, loop] })
   }
-  if (runs.size === 0) {
+  if (runs.size === 0 && findings.length === 0) {
     const detail = 'there is no loop to schedule'
     return { ok: true, findings: [{ what: 'scheduler', level: 'hint', detail, fix: 'automaton init' }] }
   }
-  const findings: Finding[] = []
   for (const run of runs.values()) findings.push(...(await lookAs(app, run)))
   return { ok: findings.every(({ level }) => level !== 'bad'), findings }
 }
@@ -75,6 +80,10 @@ export async function agentFindings(app: App): Promise<Finding[]> {
 
 const startMs = 30_000
 const lookMs = 180_000
+
+function notStarted(loop: string, detail: string): Finding {
+  return { what: `schedule ${loop}`, level: 'bad', detail, fix: `automaton install-schedule ${loop}` }
+}
 
 function scriptOf(app: App, places: LoopPlaces): Pick<ReturnType<typeof wanted>, 'self' | 'env'> | null {
   const status = salvageState(places)?.status

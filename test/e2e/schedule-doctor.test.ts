@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Finding } from '../../src/commands/doctor.ts'
 import { must } from '../helpers/project.ts'
@@ -68,6 +68,19 @@ describe('doctor --as-scheduler', () => {
     expect((await findings(project, path)).agent).toMatchObject([
       { level: 'bad', detail: expect.stringContaining('does not start: no such module') },
     ])
+  }, 60_000)
+
+  test('starts no program that a changed script names', async () => {
+    using project = await claudeProject()
+    const path = withProgram(project, 'claude', agent)
+    withProgram(project, 'planted', 'echo > "$HOME/planted-ran"')
+    await must(project.call(['install-schedule', 'nightly'], { env: { PATH: path } }))
+    const script = readFileSync(project.scriptFile, 'utf8')
+    const planted = join(project.home, 'tools', 'planted')
+    writeFileSync(project.scriptFile, script.replace(/\S+ tick nightly/, `${planted} tick nightly`))
+    const { code, list } = await findings(project, path)
+    expect([code, list]).toMatchObject([3, [{ detail: 'its tick script is not as it was installed' }]])
+    expect(existsSync(join(project.home, 'planted-ran'))).toBe(false)
   }, 60_000)
 
   test('looks at a loop without a schedule as if it had one', async () => {
