@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
 import { remainingBudget, remainingIterations } from '../machine/brakes.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
+import { brokenSchedule } from '../runner/schedule-record.ts'
 import { type LoopPlaces, loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { lastScheduled } from '../store/scheduled-log.ts'
@@ -180,6 +181,8 @@ function warnings(project: Project, { places, state, run, isTicking, config }: L
   if (config?.blast_radius.worktree === false && !hasGit(project)) {
     list.push('there is no git repository: changes out of scope are not noticed')
   }
+  const broken = state?.schedule.enabled ? brokenSchedule(places, project) : null
+  if (broken !== null) list.push(`${broken}; fix: automaton install-schedule ${places.name}`)
   const missed = lastNote(places, state?.last_tick_at ?? null)
   if (missed) list.push(`the scheduler said: ${missed}`)
   return list

@@ -24,4 +24,11 @@ export function foreignScript(places: LoopPlaces): string | null {
   }
 }
 
+/** Why nothing ticks a loop that has a schedule, as far as its own files tell; null where they tell of nothing. */
+export function brokenSchedule(places: LoopPlaces, { root }: { root: string }): string | null {
+  const { project } = recordedSchedule(places)
+  if (project !== null && project !== root) return `its schedule was installed for ${project}`
+  return foreignScript(places)
+}
+
 const longest = 1 << 20

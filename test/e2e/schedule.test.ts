@@ -113,7 +113,10 @@ test('a project that was moved takes its schedule along, and leaves no line behi
   renameSync(project.root, moved)
   const call = (...args: string[]) => project.call([...args, '--project', moved], { cwd: moved })
   expect((await call('audit', '--json')).stdout).toContain('the schedule of loop nightly is missing')
+  const warning = `its schedule was installed for ${project.root}; fix: automaton install-schedule nightly`
+  expect((await call('status', '--json')).stdout).toContain(warning)
   await must(call('install-schedule', 'nightly'))
+  expect((await call('status', '--json')).json()).toMatchObject({ loops: [{ warnings: [] }] })
   expect(project.table()?.trim().split('\n')).toEqual([expect.stringContaining(moved)])
   await must(call('uninstall-schedule', 'nightly'))
   expect(project.table()).toBeNull()
@@ -332,6 +335,9 @@ describe('the tick script', () => {
     // Until a person writes it anew, nothing calls what the session left there.
     expect(approved.stderr).toContain('could not be switched on')
     expect(project.table()).toBeNull()
+    expect((await project.call(['status', '--json'])).stdout).toContain(
+      'its tick script is not as it was installed; fix: automaton install-schedule nightly',
+    )
     expect((await project.call(['doctor', '--json'])).stdout).toContain(
       'its tick script is not as it was installed',
     )
