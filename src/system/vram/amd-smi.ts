@@ -45,6 +45,6 @@ function card(gpu: number | string, amount: v.InferOutput<typeof size> | undefin
 
 /** `SIZE: 64289 MB`, `TOTAL_VRAM: 65536 MB`. */
 function sizesInWords(text: string): Card[] {
-  const sizes = [...text.matchAll(/^\s*(?:SIZE|TOTAL_VRAM):\s*(\d+ \w+)\s*$/gm)]
+  const sizes = [...text.matchAll(/^[ \t]*(?:SIZE|TOTAL_VRAM):[ \t]*(\d+ \w+)[ \t]*$/gm)]
   return sizes.flatMap(([, amount], index) => card(index, amount))
 }

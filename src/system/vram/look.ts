@@ -18,12 +18,20 @@ export function found(cards: Card[]): Look {
     ({ name, bytes, memory }) =>
       `${name}, ${(bytes / 2 ** 30).toFixed(1)} GiB${memory === 'shared' ? ' shared' : ''}`,
   )
-  return { cards, outcome: words.join('; ') || 'no card' }
+  const more = words.length > mostNamed ? [`and ${words.length - mostNamed} more`] : []
+  return { cards, outcome: [...words.slice(0, mostNamed), ...more].join('; ') || 'no card' }
 }
+
+/** No machine has more cards worth naming; what comes after them still counts. */
+const mostNamed = 16
+/** Lines that start like JSON and are none: each costs a look at all that follows. */
+const mostStarts = 10
 
 /** JSON out of a program's output, which may warn about something first; undefined when there is none. */
 export function jsonIn(text: string): unknown {
-  for (const { index } of text.matchAll(/^\s*[[{]/gm)) {
+  let starts = 0
+  for (const { index } of text.matchAll(/^[ \t]*[[{]/gm)) {
+    if (++starts > mostStarts) break
     try {
       return JSON.parse(text.slice(index))
     } catch {

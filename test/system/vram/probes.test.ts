@@ -95,6 +95,19 @@ describe('a tool that fails is unknown, never zero', () => {
     expect(found.outcome('nvidia-smi')).toStartWith(outcome)
   })
 
+  test('floods with brackets or empty lines: nothing is read again and again', async () => {
+    using m = machine({
+      'xpu-smi': `yes '' | head -c 1000000`,
+      'amd-smi': `case "$*" in metric*) yes '[' ;; *) yes '' ;; esac | head -c 1000000`,
+      'rocm-smi': `yes '' | head -c 1000000`,
+    })
+    // Such a look took minutes: patterns that start anew on each line must not reach over its end.
+    const started = performance.now()
+    const found = await m.look()
+    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(found.bytes).toBeNull()
+  })
+
   test('hangs: it is ended with everything that it started, and the others still count', async () => {
     using m = machine({
       'nvidia-smi': `echo $$ > "$HOME/pid"; sleep 600`,
@@ -155,6 +168,14 @@ describe('nvidia-smi', () => {
   test('what has no memory of its own has the machine’s', async () => {
     using m = machine({ 'nvidia-smi': answers({ query: say('ATS, [N/A], [N/A], NVIDIA GB10') }) })
     expect(await m.look()).toMatchObject({ bytes: 128 * gib, memory: 'shared', source: 'nvidia-smi' })
+  })
+
+  test('of a great many cards the first are named, and all of them count', async () => {
+    const rows = `${say('None, N/A, 8192, A')}; `.repeat(40) + say('None, N/A, 24576, B')
+    using m = machine({ 'nvidia-smi': rows })
+    const found = await m.look()
+    expect(found).toMatchObject({ bytes: 24 * gib, device: 'B' })
+    expect(found.outcome('nvidia-smi')).toEndWith('; A, 8.0 GiB; and 25 more')
   })
 
   test('of several cards the largest single one counts', async () => {
