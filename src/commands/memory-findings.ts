@@ -25,9 +25,8 @@ export async function memoryFinding(app: App, project: Project | null): Promise<
 export async function contextFindings(app: App, facts: LoopFacts): Promise<Finding[]> {
   const context = await loopContext(app, facts)
   const short = context?.roles.filter(({ effective }) => effective < contextFloor) ?? []
-  const [first] = short
-  if (!first) return []
+  if (short.length === 0) return []
   return [
-    { what: `loop ${facts.places.name}`, level: 'bad', detail: floorWords(short), fix: contextFix(first) },
+    { what: `loop ${facts.places.name}`, level: 'bad', detail: floorWords(short), fix: contextFix(short) },
   ]
 }

@@ -66,7 +66,7 @@ export async function vram(app: App, { refresh }: { refresh: boolean }): Promise
   })
   const loops = project ? await budgets(app, project, detected) : []
   const all = [...(loops.length === 0 ? roles : []), ...loops.flatMap((loop) => loop.roles)]
-  const short = all.find(({ effective }) => effective < contextFloor)
+  const short = all.filter(({ effective }) => effective < contextFloor)
   return {
     at: app.clock.iso(),
     detected,
@@ -79,7 +79,7 @@ export async function vram(app: App, { refresh }: { refresh: boolean }): Promise
     loops,
     smallest: Math.min(...all.map(({ effective }) => effective)),
     config: file,
-    fix: short ? contextFix(short) : '',
+    fix: contextFix(short),
   }
 }
 

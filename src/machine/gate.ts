@@ -108,9 +108,8 @@ function storedHalt(facts: GateFacts, state: LoopState): GateResult {
 /** Check 3's second half: a session that cannot hold its prompt is not worth starting. */
 function contextRefusal(facts: GateFacts): GateResult | null {
   const short = facts.contexts.filter((context) => !(context.effective >= contextFloor))
-  const first = short[0]
-  if (first === undefined) return null
-  return refuse(facts, { what: 'context_floor', detail: floorWords(short), fix: contextFix(first) })
+  if (short.length === 0) return null
+  return refuse(facts, { what: 'context_floor', detail: floorWords(short), fix: contextFix(short) })
 }
 
 /** What is wrong with windows below the floor. */
@@ -124,10 +123,14 @@ function contextWords({ effective, tier, via }: RoleContext): string {
   return `${effective} tokens of tier ${tier}${via !== null && effective < tier ? `, by ${via}` : ''}`
 }
 
-/** What a person can do about a window below the floor. */
-export function contextFix({ role, tier, source }: RoleContext): string {
+/** What a person can do about windows below the floor: one thing that helps all of them, where there is one. Empty for none. */
+export function contextFix(short: readonly RoleContext[]): string {
+  const [first] = short
+  if (first === undefined) return ''
+  const { role, tier, source } = first
   if (tier < contextFloor) return `set roles.${role}.tier in loop.json to ${contextFloor} or more`
-  const override = `context_override.${role}: ${contextFloor} or more in config.md, if the model can hold that`
+  const isOne = short.every((context) => context.role === role)
+  const override = `context_override${isOne ? `.${role}` : ''}: ${contextFloor} or more in config.md, if the model can hold that`
   switch (source) {
     case 'override':
       return `raise context_override in config.md to ${contextFloor} or more, or take it out`

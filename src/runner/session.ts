@@ -124,9 +124,9 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
 
 /** The gate looked at every role; a server may have loaded its model anew since. */
 function requireFloor(contexts: readonly RoleContext[], role: Role): void {
-  const short = contexts.find((context) => context.role === role && context.effective < contextFloor)
-  if (!short) return
-  throw new SessionFailed(role, { why: floorWords([short]), fix: contextFix(short), kind: 'config' }, null)
+  const short = contexts.filter((context) => context.role === role && context.effective < contextFloor)
+  if (short.length === 0) return
+  throw new SessionFailed(role, { why: floorWords(short), fix: contextFix(short), kind: 'config' }, null)
 }
 
 function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<string, string> {

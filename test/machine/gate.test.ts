@@ -160,6 +160,10 @@ describe('refusals', () => {
     expect(fix(short)).toBe(
       'set backend: remote in config.md, if the model runs elsewhere; else context_override.verify: 16000 or more in config.md, if the model can hold that',
     )
+    const both = gate({ contexts: [short, { ...short, role: 'implement' }] })
+    expect(both.fix).toEndWith(
+      'else context_override: 16000 or more in config.md, if the model can hold that',
+    )
     expect(fix({ ...short, source: 'override' })).toStartWith('raise context_override in config.md')
     expect(fix({ ...short, source: 'server' })).toStartWith('load the model with a context of 16000 or more')
   })
