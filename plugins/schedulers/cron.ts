@@ -52,8 +52,10 @@ async function change({ unit, ctx, edit }: Change): Promise<void> {
     if ((await read(ctx)) !== before) continue
     const refused = await write(ctx, after)
     const now = await readAfter(ctx)
+    const isBack = now === (before ?? '')
+    if (now === after || isBack) await dropBackup(ctx, backup)
     if (now === after) return
-    if (now === (before ?? ''))
+    if (isBack)
       throw new Error(`${refused ?? 'crontab took the table and did not keep it'}; the crontab is as it was`)
     // Somebody wrote to it right after, and nothing of other people's is lost.
     if (refused === null && typeof now === 'string' && hasAllOf(withoutLine(before ?? '', unit), now))
@@ -110,15 +112,23 @@ async function write(ctx: SchedulerContext, table: string): Promise<string | nul
 
 async function putBack(ctx: SchedulerContext, before: string | null, backup: string): Promise<string> {
   await write(ctx, before ?? '')
-  if ((await readAfter(ctx)) === (before ?? '')) return 'the old table is back'
+  if ((await readAfter(ctx)) === (before ?? '')) {
+    await dropBackup(ctx, backup)
+    return 'the old table is back'
+  }
   return before === null
     ? 'look at it: crontab -l'
     : `the old table could not be put back: it is in ${backup}, and crontab ${backup} installs it`
 }
 
-/** Keeps the table beside the tick script, and the one before it where other people's lines have changed since. Returns the file. */
+/**
+ * Keeps the table beside the tick script, and the one before it where other people's lines have changed since. Where the
+ * script is gone its folder may be too, and is not made again: the table is kept in the person's own folder, until it has
+ * been changed. Returns the file.
+ */
 async function keepBackup(unit: Unit, ctx: SchedulerContext, table: string | null): Promise<string> {
-  const file = unit.script.replace(/[^/]*$/, 'crontab.backup')
+  const isThere = (await ctx.readFile(unit.script)) !== null
+  const file = isThere ? unit.script.replace(/[^/]*$/, 'crontab.backup') : passingBackup(ctx)
   if (table === null) return file
   const kept = await ctx.readFile(file, { encoding: 'latin1' })
   if (kept !== null && foreignPart(kept) !== foreignPart(table)) {
@@ -126,6 +136,14 @@ async function keepBackup(unit: Unit, ctx: SchedulerContext, table: string | nul
   }
   if (kept !== table) await ctx.writeFile(file, Buffer.from(table, 'latin1'))
   return file
+}
+
+function passingBackup({ home }: SchedulerContext): string {
+  return `${home}/crontab.backup-by-automaton`
+}
+
+async function dropBackup(ctx: SchedulerContext, backup: string): Promise<void> {
+  if (backup === passingBackup(ctx)) await ctx.removeFile(backup)
 }
 
 /** True when it is certain that nothing reads the crontab. */

@@ -3,6 +3,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -118,6 +119,8 @@ test('a project that was moved takes its schedule along, and leaves no line behi
   await must(call('install-schedule', 'nightly'))
   expect((await call('status', '--json')).json()).toMatchObject({ loops: [{ warnings: [] }] })
   expect(project.table()?.trim().split('\n')).toEqual([expect.stringContaining(moved)])
+  expect(existsSync(project.root)).toBe(false)
+  expect(readdirSync(project.home).filter((name) => name.includes('backup'))).toEqual([])
   await must(call('uninstall-schedule', 'nightly'))
   expect(project.table()).toBeNull()
 }, 60_000)

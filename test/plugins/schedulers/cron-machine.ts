@@ -44,6 +44,7 @@ export function cronMachine(table: string | null = null, faults: CronFaults = {}
     },
     readFile: async (path) => files.get(path) ?? null,
     writeFile: async (path, data) => void files.set(path, Buffer.from(data).toString('latin1')),
+    removeFile: async (path) => void files.delete(path),
   })
   return machine
 }

@@ -51,6 +51,7 @@ describe('cron', () => {
   test('keeps the old table beside the script, and the one before it when other people’s lines changed', async () => {
     const machine = cronMachine(others)
     const { context } = machine
+    machine.files.set(unit.script, '')
     await (await scheduler).install(unit, context)
     expect(machine.files.get('/p/l/crontab.backup')).toBe(others)
     await (await scheduler).disable(unit, context)
@@ -120,8 +121,20 @@ describe('cron', () => {
 
   test('where it cannot be put back, the error names the file that has it', async () => {
     const machine = cronMachine(others, { keep: () => 'garbage\n' })
+    machine.files.set(unit.script, '')
     expect(await installOn(machine)).toContain('crontab /p/l/crontab.backup installs it')
     expect(machine.files.get('/p/l/crontab.backup')).toBe(others)
+    const bare = cronMachine(others, { keep: () => 'garbage\n' })
+    const file = '/home/pat/crontab.backup-by-automaton'
+    expect(await installOn(bare)).toContain(`crontab ${file} installs it`)
+    expect(bare.files.get(file)).toBe(others)
+  })
+
+  test('makes no folder again for the backup where the script is gone, and leaves none', async () => {
+    const machine = cronMachine(others)
+    await (await scheduler).install(unit, machine.context)
+    await (await scheduler).remove(unit, machine.context)
+    expect([machine.table, [...machine.files.keys()]]).toEqual([others, []])
   })
 
   test('what another program writes meanwhile is kept, before our write and after it', async () => {
