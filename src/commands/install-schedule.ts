@@ -19,7 +19,7 @@ import { readSetting } from '../runner/setting.ts'
 import { unitLeftBehind } from '../runner/unit-check.ts'
 import { commit } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
-import { noteProject } from '../store/project-book.ts'
+import { noteUnit } from '../store/project-book.ts'
 import { readRun } from '../store/run.ts'
 import { sha256 } from '../system/digest.ts'
 import { existingLoop, withLoop } from './held.ts'
@@ -64,8 +64,7 @@ export async function installSchedule(app: App, o: InstallOptions): Promise<Inst
     const found = await putUnit(deps, unit, isOn)
     const old = await removeOld({ deps, places, state, unit })
     record({ app, places, state, scheduler, script: script.text })
-    // HOME's own loops are found without.
-    if (!deps.project.isHome) noteProject(app.home, deps.project.root)
+    noteUnit(app.home, { root: deps.project.root, loop: places.name, scheduler })
     return {
       loop: places.name,
       scheduler,

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { peek } from '../store/journal.ts'
 import { findProject, loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
-import { forgetProject, scheduledProjects } from '../store/project-book.ts'
+import { forgetProject, type NotedUnit, notedUnits, scheduledProjects } from '../store/project-book.ts'
 import { callProgram } from './call-program.ts'
 import { forgetSchedule } from './install-loop.ts'
 import { programFile, removeProgram } from './install-program.ts'
@@ -34,18 +35,60 @@ export async function uninstall(app: App, { yes }: { yes: boolean }): Promise<Un
   const { home } = app
   const projects = projectsOf(home)
   const loops = projects.flatMap(scheduledIn)
+  const strays = straysOf(home, projects)
+  const all = [...loops, ...strays.map(({ loop, root }) => ({ loop, project: root }))]
   const isThere = existsSync(programFile(home))
-  if (!yes && (isThere || loops.length > 0)) await agreed(app, loops)
+  if (!yes && (isThere || all.length > 0)) await agreed(app, all)
   for (const { loop, project } of loops) await unschedule(app, { loop, project })
+  const stay = await removeStrays(app, strays)
   for (const root of scheduledProjects(home)) forgetProject(home, root)
   forgetSchedule(home)
-  return { home, unscheduled: loops, removed: removeProgram(home), left: leftIn(home, projects) }
+  return { home, unscheduled: all, removed: removeProgram(home), left: [...stay, ...leftIn(home, projects)] }
 }
 
 /** HOME and every project that has had a schedule, as far as they are there. */
 function projectsOf(home: string): Project[] {
   const roots = [home, ...scheduledProjects(home).filter((root) => root !== home)]
   return roots.filter((root) => existsSync(root)).map((root) => findProject({ cwd: root, home, flag: root }))
+}
+
+/** Units of loops that somebody deleted, or whose project, before their schedule was taken away. */
+function straysOf(home: string, projects: Project[]): NotedUnit[] {
+  const isThere = ({ root, loop }: NotedUnit) =>
+    projects.some((project) => project.root === root && listLoops(project).includes(loop))
+  return notedUnits(home).filter((unit) => !isThere(unit))
+}
+
+/** Returns what stays, in words. */
+async function removeStrays(app: App, strays: NotedUnit[]): Promise<string[]> {
+  if (strays.length === 0) return []
+  const { home, env, clock, progress, self, signal } = app
+  const { removeUnit } = await import('../runner/schedule.ts')
+  const project = findProject({ cwd: home, home, flag: home })
+  const deps = {
+    project,
+    home,
+    env,
+    clock,
+    progress,
+    host: await app.host(),
+    self,
+    byScheduler: false,
+    signal,
+  }
+  const left: string[] = []
+  for (const { root, loop, scheduler } of strays) {
+    const script = loopPlaces(project, loop).script
+    const unit = {
+      loop,
+      project: root,
+      script: join(root, relative(project.root, script)),
+      intervalSeconds: 3600,
+    }
+    const stays = await removeUnit(deps, { scheduler, unit })
+    if (stays !== null) left.push(stays)
+  }
+  return left
 }
 
 /** A loop whose state cannot be read may have a schedule, so it counts. */

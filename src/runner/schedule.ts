@@ -6,6 +6,7 @@ import { ensureFolder } from '../store/atomic.ts'
 import { salvageState } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
+import { forgetUnit } from '../store/project-book.ts'
 import { noteScheduled } from '../store/scheduled-log.ts'
 import { systemName } from '../system/platform.ts'
 import type { Deps } from './deps.ts'
@@ -59,6 +60,7 @@ export async function removeUnit(deps: Deps, { scheduler, unit }: ScheduledUnit)
     return `the unit of ${scheduler} for ${unit.project} is left as it is: that plugin is gone, and only it can remove it`
   }
   await withScheduler(deps, { scheduler, unit }, (plugin, one, ctx) => plugin.remove(one, ctx))
+  forgetUnit(deps.home, { root: unit.project, loop: unit.loop })
   return null
 }
 

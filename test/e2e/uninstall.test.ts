@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeMachine } from '../helpers/installer.ts'
 import { must } from '../helpers/project.ts'
@@ -69,4 +69,24 @@ test('neither can be called from inside a tick', async () => {
     const done = await m.run([m.program, verb], { AUTOMATON_IN_TICK: 'nightly' })
     expect(done).toMatchObject({ code: 6, stderr: expect.stringContaining('refused inside a tick') })
   }
+})
+
+test('schedules of loops and projects that somebody deleted go as well, and their folders are not made again', async () => {
+  using m = makeMachine()
+  await must(m.install(['--git-url', m.remote('home.git'), '--binary', m.program]))
+  const project = join(m.user, 'gone')
+  await must(m.run(['git', 'init', '-q', '-b', 'main', project]))
+  const who = ['-c', 'user.name=Pat', '-c', 'user.email=pat@example.test']
+  await must(m.run(['git', '-C', project, ...who, 'commit', '-q', '--allow-empty', '-m', 'first']))
+  await must(m.call('create-loop', 'nightly', '--from-template', 'backlog', '--project', project))
+  await must(m.call('install-schedule', 'nightly', '--project', project))
+  const before = readdirSync(m.user)
+  rmSync(project, { recursive: true })
+  rmSync(join(m.home, '.automaton', 'loops', 'self-improvement'), { recursive: true })
+  expect(m.crontab().match(/automaton-loop:/g)).toHaveLength(2)
+  const done = (await must(m.call('uninstall', '--yes', '--json'))).json()
+  expect(done.unscheduled).toContainEqual({ loop: 'nightly', project })
+  expect(done.unscheduled).toContainEqual({ loop: 'self-improvement', project: m.home })
+  expect(m.crontab()).toBe('')
+  expect(readdirSync(m.user)).toEqual(before.filter((name) => name !== 'gone'))
 })
