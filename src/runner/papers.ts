@@ -92,7 +92,8 @@ function parseCost(text: string, warnings: string[]): { usd?: number; tokens?: n
     if (typeof cost !== 'object' || cost === null) throw new Error('not an object')
     const amount = (name: string) => {
       const value: unknown = Reflect.get(cost, name)
-      if (value === undefined) return undefined
+      // Null is how a program says that it does not know.
+      if (value === undefined || value === null) return undefined
       if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
       throw new Error(`${name} is not a number of 0 or more`)
     }

@@ -161,9 +161,12 @@ function harvest(
   const { usage } = ended.report
   // Before the session's own word counts, which could name a smaller sum.
   const usd = costOf(usage, ended.model, prices)
+  const merged = mergeUsage({ ...usage, usd }, left.cost, warnings)
+  // Where only the session told tokens, they have a price too.
+  merged.usd ??= costOf({ ...usage, ...merged }, ended.model, prices)
   keep(`${role}.md`, output ?? ended.report.finalMessage ?? '')
   return {
-    report: { ...ended.report, usage: mergeUsage({ ...usage, usd }, left.cost, warnings) },
+    report: { ...ended.report, usage: merged },
     output,
     intent,
     id: ended.report.sessionId ?? ended.id,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { badEnd, claudeProject, goodEnd } from '../helpers/claude.ts'
-import { must } from '../helpers/project.ts'
+import { makeProject, must } from '../helpers/project.ts'
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 const limited = (resetsAt: number) => [
@@ -142,6 +142,19 @@ describe('money', () => {
     p.says('implement', { lines: [goodEnd('Did it.', { usage })], script })
     await must(p.tick())
     expect(p.state().cost.usd).toBe(1.25)
+  })
+
+  test('tokens that only the cost file tells are money too, so that a cap holds for any program', async () => {
+    using p = await makeProject({ loop: { brakes: { max_budget_usd: 4 } } })
+    priced(p, { big: { input: 1, output: 5 } })
+    p.configure({ roles: { implement: { model: 'big', prompt: 'loop-implement.md', tier: 32_000 } } })
+    const cost = `echo '{"usd": null, "tokens": 1000000}' > "$AUTOMATON_COST_FILE"`
+    p.script({ implement: `echo x >> src/work.txt; echo did > "$AUTOMATON_OUTPUT"; ${cost}` })
+    expect((await p.tick('--json')).code).toBe(4)
+    expect(p.state()).toMatchObject({
+      cost: { usd: 5, tokens: 1_000_000, reported: true },
+      halt: { reason: 'budget_exhausted', detail: '5.00 of 4 USD used' },
+    })
   })
 
   test('a mistake in the price table refuses the tick, and names its place', async () => {
