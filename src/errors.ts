@@ -88,7 +88,7 @@ export const errors = {
     environment(
       'command_not_found',
       `command not found (${program}): it is in no folder of PATH=${path}`,
-      `install ${program}, or set harness.command in loop.json to its absolute path`,
+      `install ${program}, or name it in loop.json by its absolute path`,
     ),
   durabilityUnknown: (file: string, why: string, cause?: unknown) =>
     environment(

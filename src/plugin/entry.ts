@@ -47,7 +47,8 @@ export class Entry {
   /** A call of this plugin's method, for errors. */
   site(method: string): CallSite {
     const { name: plugin } = this.plugin
-    return this.#fix === undefined ? { plugin, method } : { plugin, method, fix: this.#fix }
+    const fix = this.#fix ?? (this.origin === 'built-in' ? builtInFixes[method] : undefined)
+    return fix === undefined ? { plugin, method } : { plugin, method, fix }
   }
 
   setUp(options: unknown, limits: Limits): HostedRoles | Promise<HostedRoles> {
@@ -112,6 +113,12 @@ export class Entry {
   #file(): string {
     return this.origin === 'built-in' ? '' : ` (${this.origin})`
   }
+}
+
+/** Nobody mends a built-in plugin: what it met is in the project, or in what `loop.json` has it run. */
+const builtInFixes: Readonly<Record<string, string>> = {
+  find: 'look at work_source in loop.json, and at what it reads or runs',
+  verify: 'look at verifiers in loop.json, and at what they run',
 }
 
 /** The shape was checked just before; the object itself is kept, so that its methods keep their `this`. */

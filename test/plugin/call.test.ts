@@ -21,6 +21,8 @@ describe('a call into a plugin', () => {
       const error = await failureOf(find(run))
       expect(error.message).toBe('plugin "x" failed in find: no such file')
       expect(error).toMatchObject({ code: 'plugin_failed', exit: 5, cause })
+      // It is a built-in one: what it met is not in its code.
+      expect(error.fix).toStartWith('look at work_source in loop.json')
     }
   })
 
