@@ -21,7 +21,6 @@ import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
 import { caughtAt, makeHalt } from './halt.ts'
-import { Interrupted } from './interrupt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
 import { noteMissed } from './missed.ts'
@@ -231,7 +230,8 @@ async function giveUp(
     const loaded = load(places)
     // A tick whose end is in the log is over, whatever failed after that: what it made must stay where it is.
     if (loaded.kind === 'untracked' || loaded.ahead || finished(places, run)) return
-    const interrupted = cause instanceof Interrupted
+    // Whatever was going on when it was told to stop fails in its own way.
+    const interrupted = deps.signal.aborted
     const { seconds } = ledger.spent()
     const setting = { repo, config }
     await abandon({ places, deps, setting, state, run, seconds, interrupted, cause: String(cause) })

@@ -194,6 +194,24 @@ describe('a signal to a tick', () => {
     await must(p.tick())
     expect(checkWhole(p, before)).toEqual([])
   })
+
+  linux('SIGTERM: while a verifier runs a program, ends that too, and is no tick that died', async () => {
+    using p = await makeProject()
+    const begun = join(p.root, '..', 'begun')
+    const commands = [['sh', '-c', `touch '${begun}'; exec sleep 60`]]
+    p.configure({
+      verifiers: [{ use: 'command', options: { commands } }],
+      blast_radius: { sandbox: 'off' },
+    })
+    const tick = start(p, 'tick', p.loop)
+    await until(() => existsSync(begun), 'the verifier runs its program')
+    tick.kill('SIGTERM')
+    await tick.exited
+    expect(tick.exitCode).toBe(143)
+    expect(livingSessions(p)).toEqual([])
+    expect(p.log().at(-1)).toMatchObject({ type: 'interrupted' })
+    expect(p.state()).toMatchObject({ status: 'running', incomplete_ticks: 0, iteration_count: 0 })
+  })
 })
 
 describe('a session that', () => {
