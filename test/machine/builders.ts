@@ -171,7 +171,7 @@ export function isLinear(
   let best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let round = 0; round < 30; round++) {
     best = [Math.min(best[0], time(small)), Math.min(best[1], time(large))]
-    if (round >= 2 && best[1] < 24 * Math.max(best[0], 0.1)) return true
+    if (round >= 2 && best[1] < 40 * Math.max(best[0], 0.1)) return true
   }
   return false
 }
