@@ -52,6 +52,7 @@ const testedThrough: Record<string, string[]> = {
     'src/commands/doctor-as-scheduler.ts',
     'src/commands/doctor-schedule.ts',
     'src/commands/schedule-files.ts',
+    'src/runner/schedule-record.ts',
     'src/runner/script-env.ts',
     'src/runner/tick-script.ts',
     'src/runner/unit-check.ts',
