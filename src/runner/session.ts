@@ -11,7 +11,6 @@ import { maskSecrets } from '../system/hygiene.ts'
 import { openRoot } from '../system/open-up.ts'
 import { contain } from './containment.ts'
 import { contextsOf } from './context.ts'
-import { Interrupted } from './interrupt.ts'
 import type { Journalist } from './journalist.ts'
 import { mergeUsage, type Papers, preparePapers, readReport, takePapers } from './papers.ts'
 import { renderPrompt } from './prompt.ts'
@@ -46,7 +45,7 @@ export interface SessionOutcome {
   failure: Failure | null
 }
 
-/** Runs one agent session in the site and harvests what it left. Throws {@link Interrupted} when told to stop. */
+/** Runs one agent session in the site and harvests what it left. Throws the signal's reason when told to stop. */
 export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   const { scene, site, work, role } = spec
   const { deps, places, config } = scene
@@ -118,7 +117,7 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     ok: outcome.failure === null,
     seconds: deps.clock.seconds() - seconds,
   })
-  if (result.ended === 'aborted') throw new Interrupted()
+  if (result.ended === 'aborted') throw deps.signal.reason
   return outcome
 }
 
