@@ -41,7 +41,7 @@ try {
 async function makeOne(target: Target, packages: ReadonlyMap<string, string>): Promise<Made> {
   const folder = join(scratch, target.name)
   mkdirSync(folder)
-  const made = await makeTarget(target, { packages, folder, out, time })
+  const made = await makeTarget(target, { packages, pinned, folder, out, time })
   rmSync(folder, { recursive: true })
   const { file, size } = made
   process.stdout.write(`${file.name.padEnd(36)} ${megabytes(file.bytes)}, unpacked ${megabytes(size)}\n`)

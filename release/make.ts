@@ -5,6 +5,8 @@ import { tarGz, zip } from './archive.ts'
 import { readSignature, signAdHoc } from './codesign.ts'
 import { compile, root } from './compile.ts'
 import { headerOf } from './headers.ts'
+import type { Pinned } from './lock-file.ts'
+import { notices } from './notices.ts'
 import { unpack } from './packages.ts'
 import type { Target } from './targets.ts'
 
@@ -29,6 +31,8 @@ export interface Made {
 export interface MakeOptions {
   /** The fetched npm packages, by name. */
   packages: ReadonlyMap<string, string>
+  /** What the lock file says of a package. */
+  pinned: (name: string) => Pinned
   /** An empty folder for what is made on the way. */
   folder: string
   out: string
@@ -39,7 +43,7 @@ export interface MakeOptions {
 /** Builds the binary of one target, checks that it is what it should be, and writes its archive. */
 export async function makeTarget(
   target: Target,
-  { packages, folder, out, time }: MakeOptions,
+  { packages, pinned, folder, out, time }: MakeOptions,
 ): Promise<Made> {
   const runtime = await unpack({ archive: archiveOf(target.runtime), path: 'bin/bun*', folder })
   const addon = await unpack({ archive: archiveOf(target.addon), path: '*.node', folder })
@@ -50,16 +54,19 @@ export async function makeTarget(
   if (!built.success) throw new Error(`${target.name} does not build: ${built.logs.map(String).join('\n')}`)
   const binary = signed(target, readFileSync(outfile))
   check(target, binary, readFileSync(addon))
+  const bundled = packagesIn(Object.keys(built.metafile?.inputs ?? {}))
+  const others = [...bundled, target.addon, target.runtime].map(pinned)
   const entries = [
     { name: program, bytes: binary, executable: true },
     { name: 'LICENSE', bytes: readFileSync(join(root, 'LICENSE')), executable: false },
+    { name: 'THIRD-PARTY-NOTICES', bytes: Buffer.from(notices(others)), executable: false },
   ]
   const [bytes, end] =
     target.os === 'windows' ? [await zip(entries, time), 'zip'] : [await tarGz(entries, time), 'tar.gz']
   const name = `automaton-${target.name}.${end}`
   writeFileSync(join(out, name), bytes)
   const file = { name, target: target.name, sha256: sha256(bytes), bytes: bytes.length }
-  return { file, bundled: packagesIn(Object.keys(built.metafile?.inputs ?? {})), size: binary.length }
+  return { file, bundled, size: binary.length }
 
   function archiveOf(name: string): string {
     const archive = packages.get(name)

@@ -18,6 +18,8 @@ const release = tool('TEST_RELEASE')
 const read = (name: string) => readFileSync(join(release.path(), name))
 const text = (name: string) => read(name).toString('utf8')
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+/** The packages whose code is in every binary. */
+const bundled = ['@valibot/to-json-schema', 'cac', 'picocolors', 'valibot', 'zx']
 const archiveName = (target: string) =>
   `automaton-${target}.${target.startsWith('windows') ? 'zip' : 'tar.gz'}`
 
@@ -55,13 +57,16 @@ release.test(
 
 for (const name of targetNames) {
   release.test(
-    `the archive for ${name} holds a program for it, with its addon inside, and the licence`,
+    `the archive for ${name} holds a program for it, with its addon inside, and the licences`,
     async () => {
       const { os, cpu, libc } = targets[name]
       const files = await unpacked(name)
       const program = os === 'windows' ? 'automaton.exe' : 'automaton'
-      expect([...files.keys()]).toEqual([program, 'LICENSE'])
+      expect([...files.keys()]).toEqual([program, 'LICENSE', 'THIRD-PARTY-NOTICES'])
       expect(files.get('LICENSE')?.equals(readFileSync(join(root, 'LICENSE')))).toBe(true)
+      const others = files.get('THIRD-PARTY-NOTICES')?.toString('utf8')
+      for (const other of [...bundled, targets[name].runtime, targets[name].addon])
+        expect(others).toContain(`\n${other} `)
       const binary = files.get(program) ?? Buffer.alloc(0)
       expect(headerOf(binary)).toEqual({ os, cpu, ...(libc ? { libc } : {}) })
       expect(addonIn(binary)).toEqual({ os, cpu })
@@ -92,9 +97,9 @@ release.test(
   async () => {
     const { components } = JSON.parse(text('automaton.cdx.json'))
     const names = components.map(({ purl }: { purl: string }) => purl.replace(/^pkg:npm\/|@[^@]*$/g, ''))
-    const bundled = ['%40valibot/to-json-schema', 'cac', 'picocolors', 'valibot', 'zx']
     const parts = targetNames.flatMap((name) => [targets[name].runtime, targets[name].addon])
-    expect(names).toEqual([...bundled, ...[...new Set(parts)].sort().map((part) => part.replace('@', '%40'))])
+    const all = [...bundled, ...new Set(parts.sort())]
+    expect(names).toEqual(all.map((part) => part.replace('@', '%40')))
   },
   60_000,
 )

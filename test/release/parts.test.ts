@@ -5,6 +5,7 @@ import { tarGz, zip } from '../../release/archive.ts'
 import { readSignature, signAdHoc } from '../../release/codesign.ts'
 import { headerOf } from '../../release/headers.ts'
 import { lockFile } from '../../release/lock-file.ts'
+import { notices } from '../../release/notices.ts'
 import { sbom } from '../../release/sbom.ts'
 import { targetNames, targets } from '../../release/targets.ts'
 
@@ -16,6 +17,17 @@ test('the lock file pins the Bun and the addon of every target', () => {
     expect(pinned(targets[name].addon).integrity).toStartWith('sha512-')
   }
   expect(() => pinned('left-pad')).toThrow('package-lock.json does not pin left-pad')
+})
+
+test('the notices hold the terms of each package, and a package without any is refused', () => {
+  const pinned = lockFile()
+  const text = notices(['valibot', '@napi-rs/simple-git-linux-x64-gnu', '@oven/bun-linux-x64'].map(pinned))
+  expect(text).toContain(`\nvalibot ${pinned('valibot').version} (MIT)\n\nMIT License\n`)
+  expect(text).toContain('Copyright (c) Fabian Hiller')
+  expect(text).toMatch(/\n@napi-rs\/simple-git-linux-x64-gnu [\d.]+ \(MIT\)\n\nMIT License\n/)
+  expect(text).toContain('/libgit2/blob/main/COPYING\n')
+  expect(text).toContain('https://bun.com/docs/project/license\n')
+  expect(() => notices([pinned('bun')])).toThrow('bun brings no text of its licence')
 })
 
 describe('a header', () => {
