@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { goodAgent, makeProject, must, type TestProject } from '../helpers/project.ts'
 
@@ -46,7 +46,9 @@ describe('the five deaths', () => {
       iteration_count: 1,
       score_history: [],
     })
-    expect(existsSync(join(p.loopDir, 'outputs', 'tick1-verify.md'))).toBe(true)
+    expect(readFileSync(join(p.loopDir, 'outputs', 'tick1-verdict.txt'), 'utf8').trim()).toBe(
+      'looks good to me',
+    )
     p.script({ verify: goodAgent.verify ?? '' })
     await must(approve(p))
     expect((await p.tick()).code).toBe(0)

@@ -75,6 +75,30 @@ describe('a user’s plugin in the built binary', () => {
     ])
   })
 
+  test('what a verifier could not read as a verdict is kept for the person, without secrets', async () => {
+    const secret = 'a-secret-of-24-characters'
+    const verify = `verify: async (ctx) => ({
+      unreadable: 'the judge mumbled',
+      raw: 'mumble ' + readFileSync(ctx.worktree + '/key', 'utf8'),
+    })`
+    const judge = pluginText('judge', 'verifier', verify, `import { readFileSync } from 'node:fs'`)
+    using project = await pluginProject({
+      plugins: { 'judge.ts': judge },
+      trusted: ['judge'],
+      files: { key: secret, 'src/work.txt': 'start\n' },
+      loop: { verifiers: [{ use: 'judge' }] },
+    })
+    const tick = await project.call(['tick', project.loop], { env: { JUDGE_TOKEN: secret } })
+    expect(tick.code).toBe(4)
+    expect(project.state().halt).toMatchObject({
+      reason: 'verifier_failed',
+      detail: 'verdict unreadable: the judge mumbled',
+    })
+    const kept = readFileSync(join(project.loopDir, 'outputs', 'tick1-verdict.txt'), 'utf8')
+    expect(kept).toStartWith('mumble ')
+    expect(kept).not.toContain(secret)
+  })
+
   test('a session that fails inside a verifier counts as the session’s failure, not the plugin’s', async () => {
     using project = await pluginProject({
       plugins: { 'judge.ts': pluginText('judge', 'verifier', `verify: (ctx) => ctx.session('verify')`) },

@@ -2,6 +2,8 @@ import type { VerifyContext } from '../../api/context.ts'
 import type { ReadVerdict, UnreadableVerdict } from '../../api/verdict.ts'
 import type { Halt } from '../../machine/state.ts'
 import { combineVerdicts, readVerdict } from '../../machine/verdict.ts'
+import { writeAtomic } from '../../store/atomic.ts'
+import { outputFile } from '../../store/outputs.ts'
 import { readTask } from '../../store/tasks.ts'
 import { sessionEnv } from '../../system/environment.ts'
 import { exec } from '../../system/exec.ts'
@@ -48,7 +50,10 @@ export async function verify(o: {
   try {
     for (const { use, options } of o.scene.config.verifiers) {
       const result = await host.verify(use, options ?? {}, contextFor(remembered.of(use, options)))
-      if ('unreadable' in result) return { result, ...spent(), remembered }
+      if ('unreadable' in result) {
+        keepRaw(o.scene, result)
+        return { result, ...spent(), remembered }
+      }
       read.push(result)
       if (!result.verdict.pass && host.isFree(use)) break
       if (spent().halt) break
@@ -58,6 +63,11 @@ export async function verify(o: {
     await base.away()
   }
   return { result: combineVerdicts(read), ...spent(), remembered }
+}
+
+/** Whoever reads the halt wants to see what could not be read, whichever verifier it came from. */
+function keepRaw({ places, tick, deps }: Scene, { raw }: UnreadableVerdict): void {
+  if (raw.trim() !== '') writeAtomic(outputFile(places, tick, 'verdict.txt'), maskSecrets(deps.env)(raw))
 }
 
 /** What needs no session to be judged. */
