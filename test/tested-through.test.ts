@@ -15,6 +15,7 @@ const testedThrough: Record<string, string[]> = {
   'test/commands/loops.test.ts': ['src/commands/known-task.ts'],
   'test/crash/deaths.test.ts': [
     'src/runner/abandon.ts',
+    'src/runner/give-up.ts',
     'src/runner/lost-time.ts',
     'src/runner/recover.ts',
     'src/runner/run-kept.ts',

@@ -42,6 +42,8 @@ export interface Abandoned {
   interrupted?: boolean
   /** What ended it, where that is known. */
   cause?: string
+  /** What is known already to have been tampered with. */
+  tampered?: string[]
 }
 
 /**
@@ -52,7 +54,7 @@ export interface Abandoned {
 export async function abandon(o: Abandoned): Promise<Recovered> {
   const { places, deps, run } = o
   const at = deps.clock.iso()
-  const changed = await caughtSince(o)
+  const changed = [...(o.tampered ?? []), ...(await caughtSince(o))]
   let parked: Parked
   try {
     parked = await parkWork(o, at)
@@ -161,9 +163,12 @@ function wasElsewhere({ files }: RepositoryRecord, repo: Repository): boolean {
   return worktree !== undefined && worktree !== '' && !worktree.startsWith(join(repo.commonDir, 'worktrees'))
 }
 
-/** Whether every session is in `usage`. One that had started when the tick died spent something that nobody knows. */
-function isCharged({ run, interrupted }: Abandoned): boolean {
-  return run.session === null && (interrupted === true || run.step === 'settle' || run.step === 'find')
+/**
+ * Whether every session is in `usage`. One that had started when the tick died spent something that nobody knows; where
+ * the cause is known, the tick lived to write down each that it started.
+ */
+function isCharged({ run, cause }: Abandoned): boolean {
+  return run.session === null && (cause !== undefined || run.step === 'settle' || run.step === 'find')
 }
 
 /** Where what a dead tick left is kept. */

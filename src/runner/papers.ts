@@ -38,20 +38,22 @@ export function preparePapers(cwd: string, role: Role): Papers {
   }
 }
 
-/** Reads the papers, following no links, and takes the folder away. What cannot be read is a warning. */
-export function takePapers(papers: Papers, role: Role, warnings: string[]): Harvest {
+/** Reads the papers, following no links. What cannot be read is a warning. */
+export function readPapers(papers: Papers, role: Role, warnings: string[]): Harvest {
   const isOwn = isReal(papers.folder)
   if (!isOwn)
     warnings.push(`ignored ${basename(papers.folder)}: it is not the folder that the session was given`)
   const read = (file: string) => (isOwn ? readPaper(file, warnings) : null)
-  const harvest = {
+  return {
     output: read(papers.output),
     cost: read(papers.cost),
     intent: role === 'orchestrate' ? read(papers.intent) : null,
   }
-  // Through a link on the way it would be somebody else's folder that goes.
-  if (isOwn) removeTree(papers.folder)
-  return harvest
+}
+
+/** Takes the folder away. Through a link on the way it would be somebody else's that goes. */
+export function removePapers({ folder }: Papers): void {
+  if (isReal(folder)) removeTree(folder)
 }
 
 /** What the agent's CLI wrote about itself, by the file's name in the papers' folder; null when it wrote nothing. */

@@ -12,7 +12,7 @@ import { openRoot } from '../system/open-up.ts'
 import { contain } from './containment.ts'
 import { contextsOf } from './context.ts'
 import type { Journalist } from './journalist.ts'
-import { mergeUsage, type Papers, preparePapers, readReport, takePapers } from './papers.ts'
+import { mergeUsage, type Papers, preparePapers, readPapers, readReport, removePapers } from './papers.ts'
 import { renderPrompt } from './prompt.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { agentBin } from './self.ts'
@@ -107,8 +107,6 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
   const read = await reader.end({ exitCode, stdout, stderr, at: deps.clock.iso(), report: own })
   const report = masked(read, mask)
   const outcome = harvest(spec, papers, { report, result, id, model })
-  scene.ledger.add(outcome.report.usage)
-  spec.journalist.charged()
   await deps.host.emit('session:end', {
     loop: places.name,
     tick: scene.tick,
@@ -143,26 +141,32 @@ function tickEnv({ scene, work, role }: SessionSpec, papers: Papers): Record<str
   }
 }
 
-/** Keeps what the session left in outputs/. No text of a session leaves this file with a secret of the environment in it. */
+/**
+ * Charges the session, and keeps what it left in outputs/, in this order: what it cost is known even where nothing can be
+ * kept. No text of a session leaves this file with a secret of the environment in it.
+ */
 function harvest(
-  { scene, role }: SessionSpec,
+  { scene, role, journalist }: SessionSpec,
   papers: Papers,
   ended: { report: SessionReport; result: ExecResult; id: string; model: string | null },
 ): SessionOutcome {
-  const { places, tick, warnings, deps, prices } = scene
+  const { places, tick, warnings, deps, prices, ledger } = scene
   const mask = maskSecrets(deps.env)
-  const left = takePapers(papers, role, warnings)
-  const keep = (name: string, text: string) => writeAtomic(outputFile(places, tick, name), text)
-  const output = left.output === null ? null : mask(left.output)
-  const intent = left.intent === null ? null : mask(left.intent)
-  if (left.cost !== null) keep(`${role}-cost.json`, mask(left.cost))
-  if (intent !== null) keep('intent.json', intent)
+  const left = readPapers(papers, role, warnings)
   const { usage } = ended.report
   // Before the session's own word counts, which could name a smaller sum.
   const usd = costOf(usage, ended.model, prices)
   const merged = mergeUsage({ ...usage, usd }, left.cost, warnings)
   // Where only the session told tokens, they have a price too.
   merged.usd ??= costOf({ ...usage, ...merged }, ended.model, prices)
+  ledger.add(merged)
+  journalist.charged()
+  removePapers(papers)
+  const keep = (name: string, text: string) => writeAtomic(outputFile(places, tick, name), text)
+  const output = left.output === null ? null : mask(left.output)
+  const intent = left.intent === null ? null : mask(left.intent)
+  if (left.cost !== null) keep(`${role}-cost.json`, mask(left.cost))
+  if (intent !== null) keep('intent.json', intent)
   keep(`${role}.md`, output ?? ended.report.finalMessage ?? '')
   return {
     report: { ...ended.report, usage: merged },

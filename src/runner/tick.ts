@@ -11,22 +11,22 @@ import { commit, latest, load, touch } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces, taskPlaces } from '../store/layout.ts'
 import { acquire } from '../store/lock.ts'
 import { requireLoop } from '../store/loops.ts'
-import { readRun } from '../store/run.ts'
 import { readTask } from '../store/tasks.ts'
 import { requireSpace } from '../system/disk.ts'
 import { setUndumpable, subreaper } from '../system/native.ts'
 import { removeTree } from '../system/remove.ts'
-import { abandon, type Recovered } from './abandon.ts'
+import type { Recovered } from './abandon.ts'
 import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { passGate } from './gate.ts'
+import { giveUp } from './give-up.ts'
 import { caughtAt, makeHalt } from './halt.ts'
 import { journalist } from './journalist.ts'
 import { Ledger } from './ledger.ts'
 import { noteMissed } from './missed.ts'
 import { setUpNotifiers } from './notify.ts'
 import { OverBudget, withinBudget } from './over-budget.ts'
-import { finished, recover } from './recover.ts'
+import { recover } from './recover.ts'
 import type { TickReport } from './report.ts'
 import type { Scene, Search, Work } from './scene.ts'
 import { followingStatus } from './schedule.ts'
@@ -159,7 +159,7 @@ async function workOn(scene: Scene, claimed: LoopState, work: Work): Promise<Tic
       papers.done()
       return report
     }
-    await giveUp(scene, state, error)
+    await giveUp({ scene, state, cause: error, journalist: papers })
     throw error
   }
 }
@@ -213,31 +213,6 @@ function halted(o: Parameters<typeof implement>[0], made: Made, halt: Halt): Out
   const { scene, state, work } = o
   const intent = { action: 'hold', reason: halt.detail } as const
   return { scene, state, work, made, graded: null, intent, verifySession: null, remembered: null, halt }
-}
-
-/**
- * Told to stop, or unable to go on: the work is kept aside, the money charged, run.json taken away. What fails here is
- * left to the next tick's recovery, which finds run.json still there.
- */
-async function giveUp(
-  { places, deps, repo, config, ledger }: Scene,
-  state: LoopState,
-  cause: unknown,
-): Promise<void> {
-  const run = readRun(places)
-  if (!run || 'problem' in run) return
-  try {
-    const loaded = load(places)
-    // A tick whose end is in the log is over, whatever failed after that: what it made must stay where it is.
-    if (loaded.kind === 'untracked' || loaded.ahead || finished(places, run)) return
-    // Whatever was going on when it was told to stop fails in its own way.
-    const interrupted = deps.signal.aborted
-    const { seconds } = ledger.spent()
-    const setting = { repo, config }
-    await abandon({ places, deps, setting, state, run, seconds, interrupted, cause: String(cause) })
-  } catch (error) {
-    deps.progress(`cleaning up failed: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }
 
 function common(loop: string) {

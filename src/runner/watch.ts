@@ -43,7 +43,8 @@ export async function watched<T>(
   const result = await run()
   const changed = changedBrakes(brakes, readBrakes(scene, work))
   const found = (await repository?.look()) ?? { tamper: [], primary: [] }
-  const tamper = [...changed, ...found.tamper].map((what) => `tamper:${what}`)
+  const record = spec.journalist.look()?.isKept === false ? ['run.json'] : []
+  const tamper = [...changed, ...record, ...found.tamper].map((what) => `tamper:${what}`)
   return { result, tamper, primary: reportPrimary(scene, found.primary) }
 }
 

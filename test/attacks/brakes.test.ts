@@ -337,3 +337,35 @@ describe('a session that edits what people decide is caught, and nothing of it c
     expect(readdirSync(p.loopDir)).not.toContain('.pause-request')
   })
 })
+
+describe('a session that keeps its tick from writing down what it left', () => {
+  const spend = 'echo \'{"usd": 50, "tokens": 7}\' > "$AUTOMATON_COST_FILE"'
+  const block = 'mv ../outputs ../moved; echo > ../outputs'
+
+  test('is charged all the same, and the tick counts as one that did not finish', async () => {
+    using attacked = await attack([spend, block].join('\n'))
+    expect(attacked.call.code).toBe(5)
+    expect(attacked.p.state()).toMatchObject({
+      status: 'running',
+      cost: { usd: 50, tokens: 7, reported: true },
+      incomplete_ticks: 1,
+    })
+  })
+
+  test.each([
+    ['removes run.json', 'rm ../run.json'],
+    ['puts another one there', `sed -i 's/"tick": 1/"tick": 9/' ../run.json`],
+    ['puts a folder there', 'rm ../run.json; mkdir -p ../run.json/x'],
+  ])('and %s is caught at it, and at what else it did', async (_name, script) => {
+    const lift = `sed -i 's/"interval_seconds": [0-9]*/"interval_seconds": 1/' ../loop.json`
+    using attacked = await attack([spend, lift, script, block].join('\n'))
+    const { p, halt } = attacked
+    expect(attacked.call.code).toBe(5)
+    expect(halt).toMatchObject({ reason: 'drift_detected', detail: 'tamper:run.json' })
+    expect(halt.files).toEqual(['run.json', 'loop.json'])
+    expect(p.state()).toMatchObject({ cost: { usd: 50, tokens: 7, reported: true }, incomplete_ticks: 1 })
+    expect(existsSync(join(p.loopDir, 'run.json'))).toBe(false)
+    rmSync(join(p.loopDir, 'outputs'))
+    expect((await p.tick()).code).toBe(6)
+  })
+})
