@@ -161,6 +161,12 @@ export const errors = {
       `refused (automaton ${command}): the ${role} session may not do this`,
       'leave it to the orchestrate session',
     ),
+  linkedFolder: (folder: string) =>
+    environment(
+      'linked_folder',
+      `folder is a link (${folder}): automaton writes only where the project itself is`,
+      `remove the link, and put the folder that it leads to at its place`,
+    ),
   noBaseBranch: (branch: string, repository: string) =>
     environment(
       'no_base_branch',

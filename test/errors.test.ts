@@ -124,6 +124,11 @@ const table = {
     says: 'refused (automaton hold): the verify session may not do this',
     exit: 6,
   },
+  linkedFolder: {
+    error: errors.linkedFolder('repo/.automaton'),
+    says: 'folder is a link (repo/.automaton): automaton writes only where the project itself is',
+    exit: 5,
+  },
   noBaseBranch: {
     error: errors.noBaseBranch('main', 'my-project'),
     says: 'base branch not found (main): my-project has no such branch',

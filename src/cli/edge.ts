@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts'
 import { type ExitCode, errors, exitCodes } from '../errors.ts'
 import { type CommandLine, takeApart, verbIn, wantsJson } from './argv.ts'
-import { checkEnvironment, checkSession, checkTick } from './guard.ts'
+import { checkEnvironment, checkFolders, checkSession, checkTick } from './guard.ts'
 import type { Input } from './input.ts'
 import { write } from './output.ts'
 import { matchCall } from './program.ts'
@@ -58,6 +58,7 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
   })
   await checkEnvironment(verb, app)
   await checkSession(verb, app, process.pid)
+  await checkFolders(verb, app)
   const json = verb.alwaysJson || line.options.has('json')
   const print = async (answer: Omit<Answer, 'exit'>) =>
     write(1, await render(answer, json, line.options.has('no-color')))

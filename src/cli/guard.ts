@@ -22,3 +22,14 @@ export async function checkSession(verb: Verb, app: App, pid: number): Promise<v
   const { belongsToSession } = await import('../commands/session.ts')
   if (belongsToSession(app, pid)) throw errors.inTick(verb.name)
 }
+
+/**
+ * Refuses to write in a project one of whose folders is a link: what lies there may be another project's, and a
+ * repository may bring such a link along.
+ */
+export async function checkFolders(verb: Verb, app: App): Promise<void> {
+  if (verb.readOnly) return
+  const { linkedFolder } = await import('../commands/session.ts')
+  const linked = linkedFolder(app)
+  if (linked !== null) throw errors.linkedFolder(linked)
+}

@@ -9,6 +9,7 @@ import type { Repository } from '../system/repository.ts'
 import { compareRepository, recordRepository, type WatchOptions } from '../system/tripwire.ts'
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { branchOf } from './facts.ts'
+import { changedFooting, recordFooting } from './footing.ts'
 import { requireBudget } from './over-budget.ts'
 import type { Scene, Site, Work } from './scene.ts'
 import { runSession, type SessionOutcome, type SessionSpec } from './session.ts'
@@ -38,10 +39,12 @@ export async function watched<T>(
 ): Promise<Caught & { result: T }> {
   const { scene, site, work, role } = spec
   const brakes = readBrakes(scene, work)
+  const footing = recordFooting(scene.deps.project, scene.places.name)
   const repository = scene.repo ? await watchRepository(scene, scene.repo, site) : null
   spec.journalist.step(role, { brakes, repository: repository?.before ?? null })
   const result = await run()
-  const changed = changedBrakes(brakes, readBrakes(scene, work))
+  const moved = changedFooting(footing, scene.deps.project)
+  const changed = [...moved, ...changedBrakes(brakes, readBrakes(scene, work))]
   const found = (await repository?.look()) ?? { tamper: [], primary: [] }
   const record = spec.journalist.look()?.isKept === false ? ['run.json'] : []
   const tamper = [...changed, ...record, ...found.tamper].map((what) => `tamper:${what}`)

@@ -1,12 +1,33 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestProject } from '../helpers/project.ts'
+import { binary } from '../helpers/cli.ts'
+import { must, type TestProject } from '../helpers/project.ts'
 import { haltedLoop, makeTarget, trying } from './kit.ts'
 
 setDefaultTimeout(60_000)
 
 const linux = process.platform === 'linux'
+
+/** Runs a command where nothing of the session's environment is left, by a process whose parent is gone. */
+const orphan = (command: string) =>
+  [
+    'note=$(mktemp)',
+    `inner="${command}; echo \\$? > $note"`,
+    '(setsid env -i HOME="$HOME" PATH="$PATH" ID="$ID" AUTOMATON_HOME="$AUTOMATON_HOME" sh -c "sleep 0.1; $inner" &)',
+    'while [ ! -s $note ]; do sleep 0.02; done',
+    'exit $(cat $note)',
+  ].join('\n')
+
+/** The program, as another file with a name of its own: `$helper`. */
+const copied = `helper=$(mktemp -d)/helper; ln '${binary}' $helper || cp '${binary}' $helper`
+
+/** A new project around folders of the real one. */
+const around = (...folders: string[]) =>
+  [
+    'cd "$(mktemp -d)" && git init -qb main . && mkdir .automaton',
+    ...folders.map((folder) => `ln -s "$ROOT/.automaton/${folder}" .automaton/${folder}`),
+  ].join('\n')
 
 /** Ways in which a session without shame asks for an approval; `$APPROVE` is the plain command. */
 const routes: Record<string, string> = {
@@ -29,12 +50,30 @@ const routes: Record<string, string> = {
   'with a word from a pipe': 'yes $ID | env -u AUTOMATON_IN_TICK automaton approve --loop other',
   'after removing run.json':
     'rm -f ../run.json; exec env -i HOME="$HOME" PATH="$PATH" AUTOMATON_HOME="$AUTOMATON_HOME" $APPROVE',
-  'from an orphan with an empty environment': [
-    'note=$(mktemp)',
-    'inner="$APPROVE; echo \\$? > $note"',
-    '(setsid env -i HOME="$HOME" PATH="$PATH" ID="$ID" AUTOMATON_HOME="$AUTOMATON_HOME" sh -c "sleep 0.1; $inner" &)',
-    'while [ ! -s $note ]; do sleep 0.02; done',
-    'exit $(cat $note)',
+  'from an orphan with an empty environment': orphan('$APPROVE'),
+  'from an orphan, by a copy of the program': `${copied}\n${orphan('$helper approve --loop other --halt $ID')}`,
+  'from an orphan, by a copy of the program, with run.json away': [
+    `${copied}; mv ../run.json ../run.away`,
+    `(${orphan('$helper approve --loop other --halt $ID')})`,
+    'code=$?; mv ../run.away ../run.json; exit $code',
+  ].join('\n'),
+  'in a project of its own whose loops are a link': `${around('loops', 'tasks')}\n${orphan('$APPROVE')}`,
+  'in a project of its own whose tasks are a link': `${around('tasks')}\n${orphan('automaton approve --task fix-it --to complete')}`,
+  'in a project of its own with the same log': [
+    `${around()}; mkdir -p .automaton/loops/other; cp "$ROOT"/.automaton/loops/other/* .automaton/loops/other`,
+    'cp "$ROOT/.automaton/loops/other/.state.loop" .automaton/loops/other',
+    'ln "$ROOT/.automaton/loops/other/.state.log" .automaton/loops/other/.state.log',
+    orphan('$APPROVE'),
+  ].join('\n'),
+  'in a project of its own with a copy of the loop': [
+    around(),
+    'cp -R "$ROOT/.automaton/loops" .automaton && rm -f .automaton/loops/*/run.json',
+    orphan('$APPROVE'),
+  ].join('\n'),
+  'with a copy of .automaton in its place': [
+    'cd "$ROOT" && mv .automaton .was && cp -a .was .automaton',
+    `(${orphan('$APPROVE')})`,
+    'code=$?; rm -rf .automaton && mv .was .automaton; exit $code',
   ].join('\n'),
   'by another path to the project':
     'cd / && env -u AUTOMATON_IN_TICK automaton approve --project "$ROOT" --loop other --halt $ID',
@@ -68,7 +107,8 @@ describe.if(linux)('a session that asks for an approval is refused, and the halt
     const daemon = `setsid env -i HOME="$HOME" PATH="$PATH" sh -c '${waiting}' >/dev/null 2>&1 & echo $! > ${late}.pid`
     p.script({ implement: `${settings}\n${tries.script}\n${daemon}` })
     const call = await p.tick()
-    if (call.code !== 0) throw new Error(call.stdout + call.stderr)
+    // That run.json went away for a while is all that it was caught at.
+    if (p.state().halt?.detail !== 'tamper:run.json') throw new Error(call.stdout + call.stderr)
     pid = readFileSync(`${late}.pid`, 'utf8').trim()
   })
 
@@ -132,9 +172,48 @@ describe('without a person at a terminal', () => {
 
 test('the tests of a program that uses automaton may make projects of their own in a session (S1)', async () => {
   using p = await makeTarget()
-  const inside = 'cd "$(mktemp -d)" && git init -qb main . && env -u AUTOMATON_IN_TICK automaton init'
+  const inside = [
+    'cd "$(mktemp -d)" && git init -qb main . && git -c user.name=a -c user.email=a@a commit -qm x --allow-empty && unset AUTOMATON_IN_TICK AUTOMATON_RUN_ID',
+    'automaton init && automaton create-loop mine --from-template backlog',
+    'rm .automaton/loops/mine/.state.loop && automaton repair mine',
+    `id=$(sed -n 's/^    "id": "\\(.*\\)",$/\\1/p' .automaton/loops/mine/.state.loop)`,
+    'automaton approve --loop mine --halt "$id"',
+  ].join(' && ')
   const tries = trying(p, { 'its own project': inside })
   p.script({ implement: `sleep 0.1\n${tries.script}` })
   await p.tick()
   expect(tries.of('its own project')).toMatchObject({ code: 0 })
 })
+
+test.if(linux)(
+  'who puts a new folder in the place of .automaton gets no approval, and is caught (S1, S3)',
+  async () => {
+    using p = await makeTarget()
+    const id = await haltedLoop(p, 'other')
+    const tries = trying(p, {
+      'a folder that is new': [
+        `cd '${p.root}' && mkdir new && mv .automaton/* .automaton/.[a-z]* new && rmdir .automaton && mv new .automaton`,
+        orphan(`automaton approve --loop other --halt ${id}`),
+      ].join('\n'),
+    })
+    p.script({ implement: `sleep 0.1\n${tries.script}` })
+    expect((await p.tick()).code).toBe(6)
+    expect(tries.of('a folder that is new')).toMatchObject({ code: 6 })
+    expect(p.state().halt).toMatchObject({ reason: 'drift_detected', detail: 'tamper:.automaton' })
+  },
+)
+
+test.each(['.automaton', '.automaton/loops', '.automaton/tasks'])(
+  'nothing is written through %s when it is a link',
+  async (name) => {
+    using p = await makeTarget()
+    const folder = join(p.root, name)
+    renameSync(folder, join(p.root, 'elsewhere'))
+    symlinkSync(join(p.root, 'elsewhere'), folder)
+    const call = await p.tick()
+    expect(call).toMatchObject({ code: 5 })
+    expect(call.stderr).toContain(`folder is a link (${folder})`)
+    expect((await p.call(['create-task', 'more', '--brief', '-'], { stdin: 'More.\n' })).code).toBe(5)
+    await must(p.call(['status']))
+  },
+)

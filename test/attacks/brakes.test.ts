@@ -93,14 +93,13 @@ describe('a session that edits the state or its log is caught, and the counts st
     })
   }
 
-  test.concurrent('the lock and run.json alone: nobody else gets in, and nothing is lost (S7)', async () => {
+  test.concurrent('the lock and run.json alone: nobody else gets in, and it is caught (S7)', async () => {
     const second =
       'env -i PATH=/usr/bin:/bin sh -c "exec 9<>../.state.lock; flock -n 9"; flock -n .. true && exit 9'
     const { p, call } = await thirdTick(`rm -f ../.state.lock ../run.json; ${second}`)
     using _ = p
-    // The third failed verdict in a row halts as it would have anyway.
-    expect(call.code).toBe(4)
-    expect(p.state()).toMatchObject({ iteration_count: 3, halt: { reason: 'verifier_failed' } })
+    expect(call.code).toBe(6)
+    expect(p.state()).toMatchObject({ iteration_count: 3, halt: { detail: 'tamper:run.json' } })
   })
 
   test.concurrent('the whole folder of the loop: the tick fails, and no later one starts from zero (S7)', async () => {

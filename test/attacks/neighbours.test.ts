@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { must } from '../helpers/project.ts'
+import { must, type TestProject } from '../helpers/project.ts'
 import { artifact, makeTarget } from './kit.ts'
 
 setDefaultTimeout(60_000)
@@ -12,6 +12,18 @@ async function besideAnother(script: string) {
   await must(p.call(['create-loop', 'other', '--from-template', 'backlog']))
   return p
 }
+
+/** A session that says that it is there, and waits to be told to go on. */
+const waits = 'touch "$AUTOMATON_HOME.here"; until test -e "$AUTOMATON_HOME.go"; do sleep 0.05; done'
+
+async function started(p: TestProject) {
+  const here = `${p.home}/.automaton.here`
+  while (!(await Bun.file(here).exists())) await Bun.sleep(10)
+}
+
+const goOn = (p: TestProject) => writeFileSync(`${p.home}/.automaton.go`, '')
+
+const haltOf = (dir: string) => JSON.parse(readFileSync(join(dir, '.state.loop'), 'utf8')).halt.id
 
 test.each([
   [
@@ -29,18 +41,54 @@ test.each([
   expect(p.state().halt).toMatchObject({ reason: 'drift_detected', detail: `tamper:${name}` })
 })
 
-test('a loop that a person makes meanwhile, or whose interval is set, halts nobody', async () => {
-  using p = await besideAnother(
-    'touch "$AUTOMATON_HOME.here"; until test -e "$AUTOMATON_HOME.go"; do sleep 0.05; done',
-  )
+test.each([
+  ['puts back what another loop was before it halted', 'cp "$AUTOMATON_HOME"/was/.state.* other/'],
+  ['removes the history of another loop', 'rm other/.state.log other/.state.loop'],
+])('a session that %s is caught (S6, S8)', async (_what, script) => {
+  using p = await besideAnother(script)
+  const other = join(p.loopDir, '..', 'other')
+  const was = join(p.home, '.automaton', 'was')
+  mkdirSync(was)
+  for (const name of ['.state.loop', '.state.log']) copyFileSync(join(other, name), join(was, name))
+  rmSync(join(other, '.state.loop'))
+  await must(p.call(['repair', 'other']))
+  await must(p.call(['approve', '--loop', 'other', '--halt', haltOf(other)]))
+  rmSync(join(other, '.state.loop'))
+  await must(p.call(['repair', 'other']))
+  const { code } = await p.tick()
+  const detail = 'tamper:loops/other/.state.log'
+  expect({ code, halt: p.state().halt }).toMatchObject({
+    code: 6,
+    halt: { reason: 'drift_detected', detail },
+  })
+})
+
+test('what people decide about another loop meanwhile halts nobody, nor does its repair', async () => {
+  using p = await besideAnother(waits)
+  await must(p.call(['create-loop', 'third', '--from-template', 'backlog']))
+  const [other = '', third = ''] = ['other', 'third'].map((name) => join(p.loopDir, '..', name))
+  rmSync(join(other, '.state.loop'))
+  await must(p.call(['repair', 'other']))
   const tick = p.tick()
-  const here = `${p.home}/.automaton.here`
-  while (!(await Bun.file(here).exists())) await Bun.sleep(10)
+  await started(p)
+  await must(p.call(['approve', '--loop', 'other', '--halt', haltOf(other)]))
+  await must(p.call(['pause-loop', 'other']))
+  await must(p.call(['resume-loop', 'other']))
+  writeFileSync(join(third, '.state.log'), 'damaged\n')
+  await must(p.call(['repair', 'third']))
+  goOn(p)
+  expect((await tick).code).toBe(0)
+})
+
+test('a loop that a person makes meanwhile, or whose interval is set, halts nobody', async () => {
+  using p = await besideAnother(waits)
+  const tick = p.tick()
+  await started(p)
   await must(p.call(['create-loop', 'third', '--from-template', 'backlog']))
   const file = join(p.loopDir, '..', 'other', 'loop.json')
   const config = JSON.parse(readFileSync(file, 'utf8'))
   config.schedule.interval_seconds = 7200
   writeFileSync(file, JSON.stringify(config, null, 2))
-  writeFileSync(`${p.home}/.automaton.go`, '')
+  goOn(p)
   expect((await tick).code).toBe(0)
 })
