@@ -7,6 +7,7 @@ import { listLoops } from '../store/loops.ts'
 import { sharedFileSystem } from '../system/disk.ts'
 import { unsafeVariable } from '../system/environment.ts'
 import { oldestGit, requireGit } from '../system/git.ts'
+import { requireNoPipes } from '../system/pipes.ts'
 import { findRepository, type Repository } from '../system/repository.ts'
 import { currentBranch } from './base-branch.ts'
 import { scheduleFindings } from './doctor-schedule.ts'
@@ -86,7 +87,9 @@ type Looked = { repository: Repository | null } | { problem: AutomatonError }
 
 function repositoryOf(project: Project): Looked {
   try {
-    return { repository: findRepository(project.root) }
+    const repository = findRepository(project.root)
+    if (repository) requireNoPipes(repository)
+    return { repository }
   } catch (error) {
     if (error instanceof AutomatonError) return { problem: error }
     throw error

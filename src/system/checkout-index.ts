@@ -1,19 +1,19 @@
-import { copyFileSync, existsSync, renameSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { errors } from '../errors.ts'
 import { checkoutDir, readNames } from './checkout.ts'
 import { patiently } from './patience.ts'
 import { quoteArgument, type Repository } from './repository.ts'
+import { copyRegular } from './small-file.ts'
 
 /** Copies a checkout's index into a private git folder, to be read there. Null when there is none. */
 export function copyIndex(o: { repo: Repository; worktree: string; into: string }): string | null {
   const gitDir = checkoutDir(o.repo, o.worktree)
-  if (!gitDir || !statSync(join(gitDir, 'index'), { throwIfNoEntry: false })?.isFile()) return null
   const copy = join(o.into, 'copied-index')
-  copyFileSync(join(gitDir, 'index'), copy)
+  if (!gitDir || !copyRegular(join(gitDir, 'index'), copy)) return null
   // A split index names its other half, which git looks for in the git folder.
   const shared = readNames(gitDir).filter((name) => /^sharedindex\.[0-9a-f]+$/.test(name))
-  for (const name of shared) copyFileSync(join(gitDir, name), join(o.into, name))
+  for (const name of shared) copyRegular(join(gitDir, name), join(o.into, name))
   return copy
 }
 

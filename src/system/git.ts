@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { errors } from '../errors.ts'
+import { type AutomatonError, errors } from '../errors.ts'
+import { refusePipes, waitsFor } from './pipes.ts'
 import { isWindows } from './platform.ts'
 import { which } from './process.ts'
 import { quoteArgument, type Repository, repositoryPlace } from './repository.ts'
@@ -42,6 +43,10 @@ export interface GitOptions {
 
 const defaultMaxBytes = 256 << 20
 const defaultTimeoutMs = 120_000
+/** After this long it is asked what a call may be waiting for. */
+const slowMs = 5_000
+/** Nothing is heard of a signal until such a call has ended, and none of them takes a second. */
+const nowTimeoutMs = 20_000
 const stderrLimit = 64 << 10
 
 /** The oldest git that has every command used here (`merge-tree --write-tree`). */
@@ -63,16 +68,21 @@ export async function git(where: GitPlace, args: string[], options: GitOptions =
     killSignal: 'SIGKILL',
     windowsHide: true,
   })
+  using slow = watchSlow(where, child)
   const limit = options.maxBytes ?? defaultMaxBytes
   const [out, err] = await Promise.all([
     readUpTo(child.stdout, limit, () => child.kill('SIGKILL')),
     readUpTo(child.stderr, stderrLimit),
   ])
   await child.exited
+  if (slow.error && child.exitCode === null) throw slow.error
   const stderr = err.bytes.toString('utf8')
   if (out.over && options.cut) return { code: 0, stdout: out.bytes, stderr }
   if (out.over) throw errors.gitFailed(commandOf(args), `its output is over ${limit} bytes`)
-  if (child.exitCode === null) throw errors.gitFailed(commandOf(args), `it was ended by ${child.signalCode}`)
+  if (child.exitCode === null) {
+    const limitMs = options.timeoutMs ?? defaultTimeoutMs
+    throw errors.gitFailed(commandOf(args), noAnswer(String(child.signalCode), limitMs))
+  }
   return { code: child.exitCode, stdout: out.bytes, stderr }
 }
 
@@ -105,7 +115,17 @@ export function gitNow(where: GitPlace, args: string[]): string | null {
 /** A short call that nothing else is done beside takes half as long this way. */
 function runNow(where: GitPlace, args: string[]): GitResult {
   const { argv, cwd, env } = prepare(where, args, {})
-  const run = Bun.spawnSync(argv, { cwd, env, stdin: 'ignore', timeout: defaultTimeoutMs, windowsHide: true })
+  const run = Bun.spawnSync(argv, {
+    cwd,
+    env,
+    stdin: 'ignore',
+    timeout: nowTimeoutMs,
+    killSignal: 'SIGKILL',
+    windowsHide: true,
+  })
+  // An answer that did not come is none: it says neither yes nor no.
+  if (run.signalCode)
+    throw waitsFor(where) ?? errors.gitFailed(commandOf(args), noAnswer(String(run.signalCode), nowTimeoutMs))
   return { code: run.exitCode, stdout: run.stdout, stderr: run.stderr.toString('utf8') }
 }
 
@@ -134,6 +154,8 @@ export function requireGit(): string {
     cwd: '/',
     env: closedEnvironment(),
     stdin: 'ignore',
+    timeout: nowTimeoutMs,
+    killSignal: 'SIGKILL',
     windowsHide: true,
   })
   const found = /(\d+)\.(\d+)[.\d]*/.exec(run.stdout.toString())
@@ -156,6 +178,7 @@ function prepare(where: GitPlace, args: string[], options: GitOptions) {
   const cwd = where.workTree ?? where.gitDir
   // A missing folder would be reported as a missing program.
   if (!existsSync(cwd)) throw errors.folderMissing(cwd, 'git has no place to run in')
+  refusePipes(where)
   const env: Record<string, string> = {
     ...closedEnvironment(),
     GIT_DIR: where.gitDir,
@@ -272,6 +295,20 @@ function quoteAlternate(path: string): string {
 
 function commandOf(args: string[]): string {
   return `git ${args.join(' ')}`.slice(0, 200)
+}
+
+/** Ends a call that waits for what never comes, and says what that is. */
+function watchSlow(where: GitPlace, child: { kill(signal: 'SIGKILL'): void }) {
+  const watch = { error: null as AutomatonError | null, [Symbol.dispose]: () => clearTimeout(timer) }
+  const timer = setTimeout(() => {
+    watch.error = waitsFor(where)
+    if (watch.error) child.kill('SIGKILL')
+  }, slowMs)
+  return watch
+}
+
+function noAnswer(signal: string, limitMs: number): string {
+  return `it was ended by ${signal}; at the latest that happens after ${limitMs / 1000} seconds`
 }
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, whenOver?: () => void) {

@@ -1,4 +1,4 @@
-import { cpSync, lstatSync, mkdirSync, renameSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, renameSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { type GitPlace, gitBytes } from './git.ts'
 import { pathBytes, splitNames } from './names.ts'
@@ -72,10 +72,16 @@ function move(from: Buffer, to: Buffer): void {
     if ((error as { code?: unknown }).code !== 'EXDEV') throw error
     const part = Buffer.concat([to, Buffer.from('.part')])
     removeTree(part)
-    cpSync(from.toString(), part.toString(), { recursive: true, verbatimSymlinks: true })
+    // A pipe would be waited for; like a socket it holds nothing.
+    const filter = (file: string) => isKept(lstatSync(file))
+    cpSync(from.toString(), part.toString(), { recursive: true, verbatimSymlinks: true, filter })
     renameSync(part, to)
     removeTree(from)
   }
+}
+
+function isKept(stat: Stats): boolean {
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()
 }
 
 function exists(path: string | Buffer): boolean {

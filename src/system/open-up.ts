@@ -1,6 +1,18 @@
-import { accessSync, chmodSync, constants, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { pathBytes } from './names.ts'
 import { isPassing } from './passing.ts'
+import { pipesIn } from './pipe-walk.ts'
+import { realPath } from './real-path.ts'
+import { readGitFile } from './repository.ts'
 
 /** What git cannot see or must not touch; names from the worktree's root, one character a byte. */
 export interface Holes {
@@ -42,10 +54,12 @@ export function openUp(worktree: string, skip: readonly string[]): Holes {
           folders.push(name)
         } else if (stat.isFile()) {
           if (!canRead(path, stat)) holes.closed.push(name)
-        } else if (!stat.isSymbolicLink() && openedByName.has(lower)) {
+        } else if (
+          !stat.isSymbolicLink() &&
+          (openedByName.has(lower) || (isInGit(name) && !stat.isSocket()))
+        ) {
           // It holds nothing, so nothing is lost.
-          rmSync(path as unknown as string, { force: true })
-          holes.removed.push(name)
+          remove(worktree, name, holes)
         }
       }
     } catch (error) {
@@ -54,7 +68,48 @@ export function openUp(worktree: string, skip: readonly string[]): Holes {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') holes.closed.push(folder)
     }
   }
+  for (const name of holes.gits) removeWaits(worktree, name, holes)
   return holes
+}
+
+/** What a repository in the worktree leads to can lie anywhere; then what leads there is removed. */
+function removeWaits(worktree: string, name: string, holes: Holes): void {
+  const path = pathBytes(worktree, name)
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (!stat) return
+  // A name that is no text cannot be a path here; git's own limit is what ends such a call.
+  const text = path.toString()
+  if (stat.isDirectory()) {
+    const ways = pipesIn(text).map((pipe) => pipe.via ?? pipe.path)
+    for (const way of new Set(ways)) remove(worktree, latin1Below(worktree, way), holes)
+    return
+  }
+  const file = stat.isSymbolicLink() ? followed(text) : text
+  const isFolder = file !== null && statSync(file, { throwIfNoEntry: false })?.isDirectory()
+  const target = file === null || isFolder ? file : readGitFile(file)
+  if (target !== null && pipesIn(target).length > 0) remove(worktree, name, holes)
+}
+
+function followed(link: string): string | null {
+  try {
+    return realPath(link)
+  } catch {
+    return null
+  }
+}
+
+function latin1Below(worktree: string, path: string): string {
+  return Buffer.from(path.slice(worktree.length + 1)).toString('latin1')
+}
+
+/** Pipes below a folder that is named `.git` are git's to open, whatever they are called. */
+function isInGit(name: string): boolean {
+  return /(?:^|\/)\.git\//i.test(name)
+}
+
+function remove(worktree: string, name: string, holes: Holes): void {
+  rmSync(pathBytes(worktree, name) as unknown as string, { force: true })
+  holes.removed.push(name)
 }
 
 function namesIn(folder: Buffer): string[] {

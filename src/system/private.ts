@@ -1,8 +1,6 @@
 import {
   closeSync,
   constants,
-  copyFileSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +17,7 @@ import { isWindows } from './platform.ts'
 import { realPath } from './real-path.ts'
 import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
+import { copyRegular } from './small-file.ts'
 import { openSole } from './windows/sole.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */
@@ -51,8 +50,7 @@ export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOpt
   writeFileSync(join(dir, 'config'), configText(join(repo.commonDir, 'config')))
   writeFileSync(join(dir, 'info', 'exclude'), [...exclude, ''].join('\n'))
   // Where a shallow clone's history ends; without it the parents would be missing objects.
-  const shallow = join(repo.commonDir, 'shallow')
-  if (existsSync(shallow)) copyFileSync(shallow, join(dir, 'shallow'))
+  copyRegular(join(repo.commonDir, 'shallow'), join(dir, 'shallow'))
   const store = join(repo.commonDir, 'objects')
   const base = { gitDir: dir, workTree: workTree ?? join(dir, 'empty'), index: join(dir, 'index') }
   return {

@@ -152,11 +152,16 @@ export function tieTogether({ path, admin }: { path: string; admin: string }): v
 /** The same for the files by which git recognises the worktree's own folder; without them every call would fail. */
 function repairAdmin(repo: Repository, gitDir: string): void {
   const head = join(gitDir, 'HEAD')
-  if (!/^(ref: refs\/|[0-9a-f]{40,64}$)/.test(readLine(head) ?? ''))
-    writeFileSync(head, 'ref: refs/heads/none\n')
+  if (!/^(ref: refs\/|[0-9a-f]{40,64}$)/.test(readLine(head) ?? '')) rewrite(head, 'ref: refs/heads/none\n')
   const common = readLine(join(gitDir, 'commondir'))
   if (common === null || resolve(gitDir, common) !== repo.commonDir)
-    writeFileSync(join(gitDir, 'commondir'), '../..\n')
+    rewrite(join(gitDir, 'commondir'), '../..\n')
+}
+
+/** What is no plain file is replaced: a link would be written through, a pipe waited for. */
+function rewrite(file: string, text: string): void {
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) removeTree(file)
+  writeFileSync(file, text)
 }
 
 /** Removes something below a folder, and the folders above it that are empty then. */
