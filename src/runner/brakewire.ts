@@ -1,10 +1,11 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { loopPlaces, taskPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { memoryFile } from '../store/memory.ts'
-import { sha256 } from '../system/digest.ts'
+import { fileDigest, readable, sha256 } from '../system/digest.ts'
+import { readSmall } from '../system/small-file.ts'
 
 /** Content hashes of everything that a session must not touch, by a name for people. */
 export type BrakeRecord = Record<string, string>
@@ -72,19 +73,22 @@ function noteNeighbour(record: BrakeRecord, places: LoopPlaces): void {
   hashInto(record, `${name}/loop.json`, places.config)
   if (kindOf(places.config) !== 'file') return
   try {
-    const { schedule: _, ...decided } = JSON.parse(readFileSync(places.config, 'utf8'))
+    const { schedule: _, ...decided } = JSON.parse(readSmall(places.config) ?? '')
     record[`${name}/loop.json`] = sha256(JSON.stringify(decided))
   } catch {
     // What is no JSON object is compared byte for byte.
   }
 }
 
+/** What cannot be read is recorded as that: a session may have shut it, and it counts when it could be read before. */
 function hashInto(record: BrakeRecord, name: string, path: string): void {
   const kind = kindOf(path)
   if (kind === 'folder') {
-    for (const entry of namesIn(path)) hashInto(record, `${name}/${entry}`, join(path, entry))
+    const entries = readable(() => readdirSync(path).sort())
+    if (typeof entries === 'string') record[name] = entries
+    else for (const entry of entries) hashInto(record, `${name}/${entry}`, join(path, entry))
   } else if (kind === 'file') {
-    record[name] = sha256(readFileSync(path))
+    record[name] = fileDigest(path)
   } else if (kind !== 'missing') {
     record[name] = kind
   }
@@ -92,13 +96,18 @@ function hashInto(record: BrakeRecord, name: string, path: string): void {
 
 /** A link is recorded by its target and never followed: what it points to is not a brake file. */
 function kindOf(path: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false })
-  if (!stat) return 'missing'
-  if (stat.isSymbolicLink()) return `link:${readlinkSync(path)}`
-  if (stat.isDirectory()) return 'folder'
-  return stat.isFile() ? 'file' : 'special'
+  const kind = readable(() => {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (!stat) return 'missing'
+    if (stat.isSymbolicLink()) return `link:${readlinkSync(path)}`
+    if (stat.isDirectory()) return 'folder'
+    return stat.isFile() ? 'file' : 'special'
+  })
+  // Below a file there is nothing.
+  return kind === 'unreadable ENOTDIR' ? 'missing' : kind
 }
 
 function namesIn(folder: string): string[] {
-  return kindOf(folder) === 'folder' ? readdirSync(folder).sort() : []
+  const entries = kindOf(folder) === 'folder' ? readable(() => readdirSync(folder).sort()) : []
+  return typeof entries === 'string' ? [] : entries
 }

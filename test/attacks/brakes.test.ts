@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from '../helpers/project.ts'
 import { writeFiles } from '../helpers/repo.ts'
@@ -110,6 +110,29 @@ describe('a session that edits the state or its log is caught, and the counts st
     expect(again.code).toBeGreaterThan(0)
     expect(existsSync(join(p.loopDir, '.state.loop'))).toBe(false)
   })
+})
+
+describe('brake files that nobody can read are caught, and nothing is spent on them', () => {
+  const cases: [name: string, script: string, what: string][] = [
+    [
+      'a sparse file of terabytes among the plugins (S10)',
+      'D=../../../plugins; mkdir -p $D; truncate -s 4T $D/x.bin',
+      'plugins/x.bin',
+    ],
+    ['a configuration of terabytes (S10)', 'truncate -s 4T ../loop.json', 'loop.json'],
+    [
+      'a pipe among the prompts (S10)',
+      'mkfifo ../implement.md.x; mv ../implement.md.x ../implement.md',
+      'implement.md',
+    ],
+  ]
+  for (const [name, script, what] of cases) {
+    test.concurrent(name, async () => {
+      using a = await attack(script, {}, (p) => mkdirSync(join(p.root, '.git/hooks'), { recursive: true }))
+      expect(a.call.code).toBe(6)
+      expect(a.halt.files).toContain(`tamper:${what}`)
+    })
+  }
 })
 
 describe('an edit between two ticks, as by a process that outlived its session, is refused', () => {

@@ -31,8 +31,12 @@ export interface Attacked extends Disposable {
   halt: any
 }
 
-/** Runs one tick of an attacker in a loop whose scope is src/. */
-export async function attack(script: string, options: ProjectOptions = {}): Promise<Attacked> {
+/** Runs one tick of an attacker in a loop whose scope is src/; before it, what a person does. */
+export async function attack(
+  script: string,
+  options: ProjectOptions = {},
+  before: (p: TestProject) => void = () => {},
+): Promise<Attacked> {
   const { scenario, ...rest } = options
   const p = await makeTarget({
     files,
@@ -40,6 +44,7 @@ export async function attack(script: string, options: ProjectOptions = {}): Prom
     scenario: { implement: `${script}\n${artifact}`, ...scenario },
     ...rest,
   })
+  before(p)
   const call = await p.tick()
   return { p, call, halt: p.state().halt, [Symbol.dispose]: () => p[Symbol.dispose]() }
 }
