@@ -1,14 +1,16 @@
-import { lstatSync, readFileSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AutomatonError } from '../errors.ts'
+import { type HeadLogs, headLogs, isPastLogs } from './base-log.ts'
 import { checkoutDir, headOf, readNames } from './checkout.ts'
 import { dangerousSettings } from './dangerous-settings.ts'
-import { sha256 } from './digest.ts'
+import { changedKeys, fingerprint } from './fingerprint.ts'
 import { gitText, together } from './git.ts'
 import { openRoot } from './open-up.ts'
 import { requireNoPipes } from './pipes.ts'
 import { type Repository, repositoryPlace } from './repository.ts'
 import { type SessionCommits, sessionCommits } from './session-commits.ts'
+import { isHistoryCut, shallowCuts } from './shallow.ts'
+import { changedSideFolders, readSideFolders, type SideFolders } from './side-folders.ts'
 import { readSmall } from './small-file.ts'
 
 /** What {@link recordRepository} saw; plain JSON, so that a tick that died can be compared as well. */
@@ -22,6 +24,12 @@ export interface RepositoryRecord {
   files: Record<string, string>
   /** Lines of the worktree's HEAD log. */
   logLines: number
+  /** The HEAD logs of checkouts, not the loop's own, that have the base branch checked out. */
+  baseLogs: HeadLogs
+  /** Where a shallow clone's history ends. */
+  shallow: string
+  /** What steers git in submodules and other worktrees. Null: the files could not be read. */
+  sides: SideFolders | null
 }
 
 /** What to watch. */
@@ -48,9 +56,11 @@ export async function recordRepository(options: WatchOptions): Promise<Repositor
   // A session that shuts its worktree would keep everybody from looking at it.
   if (worktree !== null) openRoot(worktree)
   const admin = worktree === null ? null : checkoutDir(repo, worktree)
-  const [refs, settings] = await together([
+  const own = worktree === null ? repo.gitDir : admin
+  const [refs, settings, sides] = await together([
     orNull(() => readRefs(options)),
     orNull(() => dangerousSettings(repo, admin)),
+    orNull(() => readSideFolders(repo, [repo.gitDir, admin])),
   ])
   const { branch, commit } = worktree === null ? { branch: null, commit: null } : headOf(repo, worktree)
   return {
@@ -59,6 +69,9 @@ export async function recordRepository(options: WatchOptions): Promise<Repositor
     settings,
     files: readFiles(repo, worktree, admin),
     logLines: admin ? headLog(admin).length : 0,
+    baseLogs: headLogs({ repo, own, ref: baseRef(options.baseBranch) }),
+    shallow: shallowCuts(repo),
+    sides,
   }
 }
 
@@ -75,6 +88,7 @@ export async function compareRepository(
   const found = [
     ...changedKeys(before.files, after.files),
     ...changedSettings(before, after),
+    ...(await changedShallow(before, after, options)),
     ...(await changedHistory(before, after, options)),
   ]
   return [...new Set(found)].sort()
@@ -115,9 +129,30 @@ function readFiles(repo: Repository, worktree: string | null, admin: string | nu
 }
 
 function changedSettings(before: RepositoryRecord, after: RepositoryRecord): string[] {
-  if (before.settings === null || after.settings === null)
-    return before.settings === after.settings ? [] : ['config']
-  return changedKeys(before.settings, after.settings).map((key) => `config:${key}`)
+  const settings =
+    before.settings && after.settings
+      ? changedKeys(before.settings, after.settings).map((key) => `config:${key}`)
+      : changedNull('config', before.settings, after.settings)
+  const sides =
+    before.sides && after.sides
+      ? changedSideFolders(before.sides, after.sides)
+      : changedNull('modules', before.sides, after.sides)
+  return [...settings, ...sides]
+}
+
+/** A finding where one of two records could not be read. */
+function changedNull(name: string, before: object | null, after: object | null): string[] {
+  return before === after ? [] : [name]
+}
+
+async function changedShallow(
+  before: RepositoryRecord,
+  after: RepositoryRecord,
+  { repo }: WatchOptions,
+): Promise<string[]> {
+  // What git does not read of the cuts is a finding of its own.
+  const isCut = await orNull(() => isHistoryCut(before.shallow, after.shallow, repo))
+  return isCut === false ? [] : ['shallow']
 }
 
 async function changedHistory(
@@ -142,6 +177,10 @@ async function changedHistory(
   }
   for (const ref of changedKeys(was, is))
     found.push(...(await finding({ ref, was: was[ref], is: is[ref] }, o, commits)))
+  const base = baseRef(o.baseBranch)
+  const commit = is[base]
+  if (commit && was[base] !== commit && isPastLogs(before.baseLogs, after.baseLogs, { repo: o.repo, commit }))
+    found.push('base-branch')
   return found
 }
 
@@ -173,33 +212,6 @@ function logSince(before: RepositoryRecord, { repo, worktree }: WatchOptions): s
 
 function baseRef(branch: string): string {
   return branch.startsWith('refs/') ? branch : `refs/heads/${branch}`
-}
-
-function changedKeys(before: Record<string, string>, after: Record<string, string>): string[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-    (key) => before[key] !== after[key],
-  )
-}
-
-/** Null also below a file, where there is nothing either. */
-function lstatOrNull(file: string): Stats | null {
-  try {
-    return lstatSync(file, { throwIfNoEntry: false }) ?? null
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return null
-    throw error
-  }
-}
-
-/** What a file is and holds; empty when it is not there. */
-function fingerprint(file: string): string {
-  const stat = lstatOrNull(file)
-  if (!stat) return ''
-  if (stat.isDirectory()) return 'folder'
-  const target = stat.isSymbolicLink() ? readlinkSync(file) : ''
-  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile()
-  const content = isFile ? sha256(readFileSync(file)) : 'special'
-  return `${stat.mode.toString(8)} ${target} ${content}`
 }
 
 /**

@@ -125,6 +125,11 @@ describe('brake files that nobody can read are caught, and nothing is spent on t
       'mkfifo ../implement.md.x; mv ../implement.md.x ../implement.md',
       'implement.md',
     ],
+    [
+      'a hook of terabytes (S14)',
+      'truncate -s 4T "$(git rev-parse --git-common-dir)/hooks/post-merge"',
+      'hooks/post-merge',
+    ],
   ]
   for (const [name, script, what] of cases) {
     test.concurrent(name, async () => {

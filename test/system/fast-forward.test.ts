@@ -34,6 +34,8 @@ function expectArrived(root: string, to: string): void {
     expect(readFileSync(join(root, name), 'utf8')).toBe(text)
   expect(existsSync(join(root, 'gone.md'))).toBe(false)
   expect(git(root, 'rev-parse', 'HEAD', 'refs/remotes/origin/main').split('\n')).toEqual([to, to])
+  // By this the tripwire of a loop in HOME tells an installation from a session.
+  expect(readFileSync(join(root, '.git/logs/HEAD'), 'utf8').trimEnd().split('\n').at(-1)).toContain(` ${to} `)
 }
 
 test('files, index and branch arrive at the new commit', async () => {

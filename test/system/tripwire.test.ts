@@ -1,11 +1,27 @@
 import { describe, expect, test } from 'bun:test'
-import { appendFileSync, chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isDangerous } from '../../src/system/dangerous-settings.ts'
 import { compareRepository, recordRepository, type WatchOptions } from '../../src/system/tripwire.ts'
 import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { branch, hostileAttributes, type LoopFixture, makeCanary, makeLoop, plant } from './fixtures.ts'
+import {
+  addLoop,
+  branch,
+  hostileAttributes,
+  type LoopFixture,
+  makeCanary,
+  makeLoop,
+  plant,
+} from './fixtures.ts'
 
 /** The loop's branch is one automaton commit ahead of main, as after a tick. */
 async function worked(dir: string): Promise<LoopFixture & { verified: string }> {
@@ -75,6 +91,197 @@ describe('no finding', () => {
       git(worktree, 'merge', '-q', '-m', 'merge main', 'main')
     }
     expect(await findings(act)).toEqual([])
+  })
+})
+
+/** Main with a commit that nobody made on a branch. */
+const loneCommit = (folder: string) => git(folder, 'commit-tree', '-p', 'main', '-m', 'lone', 'main^{tree}')
+
+function submodule(root: string, name: string): void {
+  const source = makeRepo(join(root, '..', `source-${name}`))
+  git(root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', source, name)
+  git(root, 'commit', '-qm', name)
+}
+
+describe('the base branch, checked out where people work', () => {
+  const moves: [string, (loop: LoopFixture) => void][] = [
+    ['an amended commit', ({ root }) => git(root, 'commit', '-q', '--amend', '-m', 'other words')],
+    ['a reset', ({ root }) => git(root, 'reset', '-q', '--hard', 'HEAD~1')],
+    [
+      'update-ref in their checkout',
+      ({ root }) => git(root, 'update-ref', 'refs/heads/main', loneCommit(root)),
+    ],
+    [
+      'a merge, and a checkout of another branch in between',
+      ({ root }) => {
+        git(root, 'switch', '-qc', 'other', 'HEAD~1')
+        commit(root, 'other.txt')
+        git(root, 'switch', '-q', 'main')
+        git(root, 'merge', '-q', '-m', 'merge', 'other')
+        git(root, 'checkout', '-q', 'HEAD~1')
+        git(root, 'switch', '-q', 'main')
+      },
+    ],
+    [
+      'a rebase',
+      ({ root }) => {
+        git(root, 'switch', '-qc', 'other', 'HEAD~1')
+        commit(root, 'other.txt')
+        git(root, 'switch', '-q', 'main')
+        git(root, 'rebase', '-q', 'other')
+      },
+    ],
+    [
+      'a pull',
+      ({ root }) => {
+        const clone = `${root}.clone`
+        git(root, 'clone', '-q', root, clone)
+        commit(clone, 'pulled.txt')
+        git(root, 'pull', '-q', '--ff-only', clone, 'main')
+      },
+    ],
+    [
+      'a push into it',
+      ({ root }) => {
+        const clone = `${root}.clone`
+        git(root, 'clone', '-q', root, clone)
+        commit(clone, 'pushed.txt')
+        git(clone, 'push', '-q', root, 'main')
+      },
+    ],
+    [
+      'a log whose old lines have gone',
+      ({ root }) => {
+        commit(root, 'new.txt')
+        const log = join(root, '.git/logs/HEAD')
+        writeFileSync(log, readFileSync(log, 'utf8').trimEnd().split('\n').slice(-1).join('\n'))
+      },
+    ],
+    [
+      'a fetch into it from another branch',
+      ({ root }) => {
+        git(root, 'switch', '-qc', 'other')
+        git(root, 'branch', '-f', 'main', loneCommit(root))
+      },
+    ],
+    [
+      'a checkout somewhere else that was made meanwhile',
+      ({ root }) => {
+        git(root, 'switch', '-qc', 'other')
+        git(root, 'worktree', 'add', '-q', `${root}.main`, 'main')
+        commit(`${root}.main`, 'there.txt')
+      },
+    ],
+  ]
+  const before = ({ root }: LoopFixture) => {
+    git(root, 'config', 'receive.denyCurrentBranch', 'updateInstead')
+    commit(root, 'second.txt')
+  }
+  test.each(moves)('is the person\u2019s to move: %s', async (_, act) => {
+    expect(await findings(act, {}, before)).toEqual([])
+  })
+
+  test('is nobody else\u2019s: a commit out of thin air, and a step back', async () => {
+    const move = ({ worktree }: LoopFixture) =>
+      git(worktree, 'update-ref', 'refs/heads/main', loneCommit(worktree))
+    const back = ({ worktree }: LoopFixture) => git(worktree, 'update-ref', 'refs/heads/main', 'main~1')
+    expect(await findings(move, {}, before)).toEqual(['base-branch'])
+    expect(await findings(back, {}, before)).toEqual(['base-branch'])
+    const emptied = (loop: LoopFixture) => {
+      move(loop)
+      writeFileSync(join(loop.root, '.git/logs/HEAD'), '')
+    }
+    expect(await findings(emptied, {}, before)).toEqual(['base-branch'])
+  })
+
+  test('nor in a worktree of theirs; where no log is kept, nothing is concluded', async () => {
+    const elsewhere = ({ root }: LoopFixture) => {
+      git(root, 'switch', '-qc', 'other')
+      git(root, 'worktree', 'add', '-q', `${root}.main`, 'main')
+    }
+    const move = ({ worktree }: LoopFixture) =>
+      git(worktree, 'update-ref', 'refs/heads/main', loneCommit(worktree))
+    expect(await findings(move, {}, elsewhere)).toEqual(['base-branch'])
+    expect(await findings(({ root }) => commit(`${root}.main`, 'b.txt'), {}, elsewhere)).toEqual([])
+    expect(
+      await findings(move, {}, ({ root }) => rmSync(join(root, '.git/logs'), { recursive: true })),
+    ).toEqual([])
+  })
+})
+
+describe('git folders beside the repository\u2019s own', () => {
+  const before = ({ root }: LoopFixture) => {
+    submodule(root, 'lib/one')
+    git(root, 'worktree', 'add', '-q', '-b', 'side', `${root}.side`)
+  }
+  test.each<[string, string, string]>([
+    ['modules/lib/one/config', 'modules/lib/one/config', '[core]\n\tfsmonitor = x\n'],
+    ['modules/lib/one/config', 'modules/lib/one/config', '[core]\n\tworktree = /tmp\n'],
+    ['modules/lib/one/hooks/post-checkout', 'modules/lib/one/hooks/post-checkout', '#!/bin/sh\n'],
+    ['worktrees/r.side/config.worktree', 'worktrees/r.side/config.worktree', '[core]\n\thooksPath = x\n'],
+    ['worktrees/r.side/commondir', 'worktrees/r.side/commondir', '/tmp\n'],
+    ['modules', 'modules/lib/one/config', '[core\n'],
+    ['config:core.sshcommand', 'config.worktree', '[core]\n\tsshCommand = x\n'],
+  ])('are watched: %s', async (what, file, text) => {
+    const act = ({ root }: LoopFixture) => {
+      mkdirSync(join(root, '.git/modules/lib/one/hooks'), { recursive: true })
+      appendFileSync(join(root, '.git', file), text)
+    }
+    expect(await findings(act, {}, before)).toEqual([what])
+  })
+
+  test('come and go with submodules and worktrees, and people work in them', async () => {
+    const act = ({ root }: LoopFixture) => {
+      git(join(root, 'lib/one'), 'switch', '-qc', 'topic')
+      commit(join(root, 'lib/one'), 'in-it.txt')
+      git(join(root, 'lib/one'), 'config', 'branch.topic.remote', 'origin')
+      git(root, 'worktree', 'remove', `${root}.side`)
+      git(root, 'worktree', 'add', '-q', '-b', 'new', `${root}.new`)
+      writeFileSync(join(root, '.git/worktrees/r.new/config.worktree'), '[core]\n\tsparseCheckout = true\n')
+      // Names in the repository's own configuration halt: they are addresses.
+      submodule(root, 'two')
+      writeFiles(join(root, '.git/modules/two/hooks'), { 'post-checkout': '#!/bin/sh\n' })
+      git(root, '-C', 'lib/one', 'config', '--unset', 'core.worktree')
+    }
+    expect(await findings(act, {}, before)).toEqual(['config:submodule.two.url'])
+  })
+})
+
+describe('the end of a history', () => {
+  const shallow = (root: string) => join(root, '.git/shallow')
+
+  test('is a finding where what lies behind it is there', async () => {
+    const cut = ({ root }: LoopFixture) => writeFileSync(shallow(root), `${git(root, 'rev-parse', 'main')}\n`)
+    const second = ({ root }: LoopFixture) => commit(root, 'second.txt')
+    expect(await findings(cut, {}, second)).toEqual(['shallow'])
+    expect(await findings(({ root }) => mkdirSync(shallow(root)))).toEqual(['shallow'])
+  })
+
+  test('moves as people fetch in a shallow clone', async () => {
+    using dir = tempDir()
+    const source = makeRepo(join(dir.path, 'source'), { 'a.txt': 'a\n' })
+    for (const name of ['b', 'c', 'd', 'e']) commit(source, name)
+    git(dir.path, 'clone', '-q', '--depth', '2', `file://${source}`, 'r')
+    const loop = await addLoop(join(dir.path, 'r'))
+    const options = {
+      repo: loop.repo,
+      worktree: loop.worktree,
+      branch,
+      baseBranch: 'main',
+      verified: loop.base,
+    }
+    for (const depth of [['--deepen', '1'], ['--depth', '1'], ['--unshallow']]) {
+      if (depth[0] === '--depth') {
+        commit(source, 'f')
+        commit(source, 'g')
+        commit(source, 'h')
+      }
+      const first = await recordRepository(options)
+      git(loop.root, 'fetch', '-q', ...depth)
+      const found = await compareRepository(first, await recordRepository(options), options)
+      expect(found).toEqual([])
+      expect(JSON.parse(JSON.stringify(first)).shallow).toMatch(/^[0-9a-f ]+$/)
+    }
   })
 })
 
@@ -168,6 +375,13 @@ describe('a finding', () => {
     ['protocol.ext.allow', 'always'],
     ['hook.x.command', 'x'],
     ['http.proxy', 'x'],
+    ['gc.pruneExpire', 'now'],
+    ['gc.main.reflogExpire', 'now'],
+    ['core.logAllRefUpdates', 'false'],
+    ['fetch.prune', 'true'],
+    ['lfs.extension.x.clean', 'x'],
+    ['lfs.extension.x.smudge', 'x'],
+    ['receive.denyCurrentBranch', 'ignore'],
   ])('when %s was set', async (key, value) => {
     const found = await findings(({ root }) => appendFileSync(join(root, '.git/config'), section(key, value)))
     const shown = key.split('.')
