@@ -23,7 +23,7 @@ describe('a change of what automaton measures by is tampering', () => {
     const script = [
       inGit,
       'echo "$(git rev-parse HEAD)" > $G/info/grafts',
-      'mkdir -p $G/objects/info; echo /tmp > $G/objects/info/alternates',
+      'mkdir -p $G/objects/info $AUTOMATON_OUTPUT.store; echo $AUTOMATON_OUTPUT.store > $G/objects/info/alternates',
       'echo "* -diff" > $G/info/attributes',
       ...[
         'core.worktree /tmp',
