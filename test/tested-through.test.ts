@@ -9,6 +9,7 @@ const root = join(import.meta.dir, '..')
  * audit asks for a test that names each source; whoever adds a file either gives it one or says here where it is tested.
  */
 const testedThrough: Record<string, string[]> = {
+  'test/attacks/surroundings.test.ts': ['src/runner/distrust.ts'],
   'test/cli/binary.test.ts': ['src/cli/tty.ts'],
   'test/commands/approve.test.ts': ['src/commands/approval-question.ts', 'src/commands/approve-task.ts'],
   'test/commands/look.test.ts': ['src/commands/look-around.ts', 'src/store/audit-facts.ts'],

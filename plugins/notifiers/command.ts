@@ -27,9 +27,10 @@ export default definePlugin({
   setup: ({ options: { on, command, timeout } }) => ({
     hooks: notifier(on, async (notice) => {
       const { project } = notice
-      if (liesIn(command[0] ?? '', project, process.platform === 'win32')) {
-        throw new Error(`${command[0]} lies in the project, where a session may have changed it`)
-      }
+      // An argument may be a script, and what is its program then is only to be found on PATH.
+      const own = command.find((word) => liesIn(word, project, process.platform === 'win32'))
+      if (own !== undefined)
+        throw new Error(`${own} lies in the project, where a session may have changed it`)
       await tellBy({ argv: command, stdin: `${JSON.stringify(said(notice))}\n`, seconds: timeout })
     }),
   }),

@@ -3,6 +3,7 @@ import { errors } from '../errors.ts'
 import { approveLoop as approved, haltLoop } from '../machine/loop.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
 import { discard } from '../runner/discard.ts'
+import { distrustWritable } from '../runner/distrust.ts'
 import { branchOf, outOfScopeNow } from '../runner/facts.ts'
 import { makeHalt } from '../runner/halt.ts'
 import { readSetting } from '../runner/setting.ts'
@@ -129,6 +130,7 @@ async function checkDrift(o: {
   const { app, places, state, halt } = o
   await requireOwnWorktree(places, app.project())
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
+  await distrustWritable({ config, repo }, await app.deps())
   const hasWorktree = repo !== null && state.base_sha !== null && isRealFolder(places.worktree)
   const at = app.clock.iso()
   if (o.throwAway && !hasWorktree) {

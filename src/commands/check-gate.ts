@@ -1,6 +1,7 @@
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { checkGate as decide, type GateResult } from '../machine/gate.ts'
+import { distrustWritable } from '../runner/distrust.ts'
 import { gatherFacts } from '../runner/facts.ts'
 import { passGate } from '../runner/gate.ts'
 import { setUpNotifiers } from '../runner/notify.ts'
@@ -25,6 +26,7 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
   const places = existingLoop(project, loop)
   const setting = readSetting(places, project, app.home)
   const deps = await app.deps()
+  await distrustWritable(setting, deps)
   await setUpNotifiers(deps, setting.notify)
   const lock = await acquire(places.lock, { waitMs: readRun(places) ? 0 : lockWaitMs })
   if (lock.busy) {

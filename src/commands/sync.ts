@@ -4,6 +4,7 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
 import { stamp } from '../runner/discard.ts'
+import { distrustWritable } from '../runner/distrust.ts'
 import { branchOf } from '../runner/facts.ts'
 import { park } from '../runner/park.ts'
 import { readSetting } from '../runner/setting.ts'
@@ -45,6 +46,7 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
     )
   }
   if (!repo) throw errors.notGit(project.root)
+  await distrustWritable({ config, repo }, await app.deps())
   const branch = config.blast_radius.base_branch
   const base = await resolveCommit(repo, `refs/heads/${branch}`)
   if (!base) throw errors.noBaseBranch(branch, repo.toplevel)

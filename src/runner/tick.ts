@@ -18,6 +18,7 @@ import { removeTree } from '../system/remove.ts'
 import type { Recovered } from './abandon.ts'
 import { sandboxOf } from './containment.ts'
 import type { Deps } from './deps.ts'
+import { distrustWritable } from './distrust.ts'
 import { passGate } from './gate.ts'
 import { giveUp } from './give-up.ts'
 import { caughtAt, makeHalt } from './halt.ts'
@@ -53,6 +54,7 @@ export async function tick(loop: string, deps: Deps, options: { scheduled: boole
   setUndumpable()
   await using _followed = followingStatus(places, deps)
   const setting = readSetting(places, deps.project, deps.home)
+  await distrustWritable(setting, deps)
   await setUpNotifiers(deps, setting.notify)
   // What a copied project's run.json names are the other one's processes, and its worktree is not this loop's.
   const copied = await mendMoved(places, deps.project)

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { type AutomatonError, errors } from '../errors.ts'
+import { ownProgram } from './own-programs.ts'
 import { refusePipes, waitsFor } from './pipes.ts'
 import { isWindows } from './platform.ts'
-import { which } from './process.ts'
 import { quoteArgument, type Repository, repositoryPlace } from './repository.ts'
 
 /** Which repository, working tree, index and object store a git call means. Git discovers none of them by itself. */
@@ -271,15 +271,9 @@ function identity(at: string): Record<string, string> {
   }
 }
 
-/** Found once for a PATH: a tick calls git dozens of times. */
-let found: { path: string; program: string } | undefined
-
 function gitProgram(): string {
-  const path = searchPath()
-  if (found?.path === path) return found.program
-  const program = which(isWindows ? 'git.exe' : 'git', path)
+  const program = ownProgram(isWindows ? 'git.exe' : 'git', searchPath())
   if (!program) throw errors.gitMissing()
-  found = { path, program }
   return program
 }
 

@@ -1,11 +1,40 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TestProject } from '../helpers/project.ts'
+import { must, type TestProject } from '../helpers/project.ts'
 import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
 import { honest, makeTarget } from './kit.ts'
 
 setDefaultTimeout(60_000)
+
+describe('programs in folders of PATH that a session can write', () => {
+  /** Does what git does, so that everything goes on as if nothing were wrong. */
+  const planted = (note: string) => `#!/bin/sh\ntouch '${note}'\nexec /usr/bin/git "$@"\n`
+  const plant = (folder: string, note: string) =>
+    writeFiles(folder, { git: planted(note), bwrap: '#!/bin/sh\nexit 0\n' })
+
+  test.each([
+    ['in the project', (p: TestProject) => join(p.root, 'node_modules/.bin')],
+    ['that harness.writes opens', (p: TestProject) => join(p.home, '.tools/bin')],
+    ['that the agent itself must write', (p: TestProject) => join(p.home, '.amp/bin')],
+  ])('%s are not run', async (_name, folderOf) => {
+    using p = await makeTarget(
+      { loop: { harness: { use: 'amp', command: null, writes: ['~/.tools'] } } },
+      'auto',
+    )
+    const folder = folderOf(p)
+    const note = join(p.scenarioDir, 'PLANTED')
+    plant(folder, note)
+    writeFiles(folder, { amp: '#!/bin/sh\nexit 1\n' })
+    for (const name of ['git', 'bwrap', 'amp']) chmodSync(join(folder, name), 0o755)
+    const env = { PATH: `${folder}:${process.env.PATH ?? ''}` }
+    expect((await p.call(['check-gate', p.loop], { env })).code).toBe(0)
+    // The agent may come from there: it is locked in, by a bubblewrap that does not.
+    expect((await p.call(['tick', p.loop], { env })).code).toBe(5)
+    await must(p.call(['sync', p.loop], { env }))
+    expect(existsSync(note)).toBe(false)
+  })
+})
 
 describe('files that a runtime would load from where it is started', () => {
   const evil = (note: string) => `require('fs').writeFileSync(${JSON.stringify(note)}, 'x')\n`

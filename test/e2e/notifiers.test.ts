@@ -130,8 +130,11 @@ test('a notifier runs nothing that lies in the project', async () => {
   notify(p, [
     { use: 'command', options: { command: [planted] } },
     { use: 'command', options: { command: ['./planted.sh'] } },
+    { use: 'command', options: { command: ['sh', planted] } },
+    { use: 'command', options: { command: ['sh', 'planted.sh'] } },
+    { use: 'command', options: { command: ['planted.sh'] } },
   ])
-  const call = await p.tick()
+  const call = await p.call(['tick', p.loop], { env: { PATH: `.:${process.env.PATH ?? ''}` } })
   expect(call.code).toBe(4)
   expect(call.stderr).toContain('lies in the project')
   expect(call.stderr).toContain('a program on PATH, or an absolute path')

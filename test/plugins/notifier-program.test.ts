@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { liesIn, windowsProgram } from '../../plugins/notifiers/program.ts'
+import { liesIn, programFile } from '../../plugins/notifiers/program.ts'
 
 const there = new Set([
   'C:\\Windows\\powershell.exe',
@@ -19,7 +19,26 @@ test.each([
   ['a script is none', 'say', null],
   ['a script with its ending is none', 'D:\\tools\\say.cmd', null],
 ])('on Windows %s', (_, name, file) => {
-  expect(windowsProgram(name, path, (one) => there.has(one))).toBe(file)
+  expect(programFile(name, path, { windows: true, exists: (one) => there.has(one) })).toBe(file)
+})
+
+test.each([
+  ['a name is looked for in the absolute folders of PATH', 'notify-send', '/usr/bin/notify-send'],
+  ['an absolute path stays', '/opt/tell', '/opt/tell'],
+  ['one that is not there is none', '/opt/none', null],
+  ['what lies in the working folder is none', 'planted', null],
+  ['a path that starts in the working folder is none', './planted', null],
+])('elsewhere %s', (_, name, file) => {
+  const files = new Set([
+    '/usr/bin/notify-send',
+    '/opt/tell',
+    './planted',
+    'planted',
+    'bin/planted',
+    '/planted',
+  ])
+  const found = programFile(name, '.::bin:/usr/bin/', { windows: false, exists: (one) => files.has(one) })
+  expect(found).toBe(file)
 })
 
 test.each([

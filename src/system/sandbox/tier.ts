@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { AutomatonError } from '../../errors.ts'
 import { exec } from '../exec.ts'
-import { which } from '../process.ts'
+import { ownProgram } from '../own-programs.ts'
 import { bwrapArgs } from './bwrap.ts'
 import type { Ground } from './ground.ts'
 import { landlockAbi, leastAbi } from './landlock.ts'
@@ -72,12 +72,12 @@ function unprotected(abi: number): string {
 
 /** The choice, or why bubblewrap cannot be it. */
 async function bubblewrap(path: string): Promise<SandboxChoice | string> {
-  const program = which('bwrap', path)
+  const program = ownProgram('bwrap', path)
   if (program === null) return 'bubblewrap is in no folder of PATH'
-  const env = which('env', path)
+  const env = ownProgram('env', path)
   const attempt = async (patient: string | null) => {
     const root = process.getuid?.() === 0
-    const argv = [which('true', path) ?? '/bin/true']
+    const argv = [ownProgram('true', path) ?? '/bin/true']
     return tryOut(bwrapArgs({ bwrap: program, env: patient, ground: nowhere, tmpRoot: null, argv, root }))
   }
   const first = await attempt(env)

@@ -1,9 +1,10 @@
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { totalmem } from 'node:os'
-import { dirname, isAbsolute, join, sep } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { AutomatonError } from '../../errors.ts'
 import type { Card } from '../../machine/cards.ts'
 import { exec } from '../exec.ts'
+import { isInside } from '../own-programs.ts'
 import { which } from '../process.ts'
 import { readSmall } from '../small-file.ts'
 
@@ -122,22 +123,6 @@ function searchPath({ env, platform, avoid }: ToolsOptions): string {
   const named = (env.PATH ?? env.Path ?? '').split(divider)
   const all = [...named, ...(places[platform] ?? []), ...system]
   return all.filter((folder) => isAbsolute(folder) && !isInside(folder, avoid)).join(divider)
-}
-
-function isInside(path: string, folders: readonly string[]): boolean {
-  const real = realOf(path)
-  return folders.some((folder) => {
-    const root = realOf(folder)
-    return dirname(root) !== root && (real === root || real.startsWith(root + sep))
-  })
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }
 
 function rootOf(file: string): string {
