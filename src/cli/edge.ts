@@ -57,7 +57,7 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
     terminal: openTerminal(),
   })
   await checkEnvironment(verb, app)
-  await checkSession(verb, app, process.pid)
+  await checkSession(verb, app, input, process.pid)
   await checkFolders(verb, app)
   const json = verb.alwaysJson || line.options.has('json')
   const print = async (answer: Omit<Answer, 'exit'>) =>

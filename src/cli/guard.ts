@@ -1,5 +1,6 @@
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
+import type { Input } from './input.ts'
 import type { Verb } from './verb.ts'
 
 /** Refuses a verb inside a tick, from the environment alone: nothing has been read yet. */
@@ -17,10 +18,10 @@ export async function checkEnvironment(verb: Verb, app: App): Promise<void> {
 }
 
 /** Refuses a verb that changes something when a running session is among its ancestors, whatever the variables say. */
-export async function checkSession(verb: Verb, app: App, pid: number): Promise<void> {
+export async function checkSession(verb: Verb, app: App, input: Input, pid: number): Promise<void> {
   if (verb.readOnly || (verb.inTick && app.inTick)) return
   const { belongsToSession } = await import('../commands/session.ts')
-  if (belongsToSession(app, pid)) throw errors.inTick(verb.name)
+  if (belongsToSession(app, pid, verb.changesHome?.(input) ?? false)) throw errors.inTick(verb.name)
 }
 
 /**

@@ -44,6 +44,8 @@ export interface Verb {
   inTick?: 'look' | 'intent'
   /** It never changes anything that a running session could want changed. */
   readOnly?: boolean
+  /** What it changes is HOME's, in whichever project it is called. */
+  changesHome?(input: Input): boolean
   /** It starts programs or decides for a person, so that no variable may have loaded code into automaton. */
   strict?: boolean
   /** It may take long, and ends in order when it is told to stop. */

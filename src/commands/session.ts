@@ -12,19 +12,22 @@ import { ancestors, type Forebear, isAlive, lineage } from '../system/process.ts
  * True when the process, or one above it, belongs to a session of a tick: then the caller is an agent, whatever its own
  * environment says. Known are the ticks and sessions that this project's run.json files name, and on Linux also every
  * process that was started with a session's variables, and what a tick took over when its parent died. A session that has
- * killed its tick, or has something else start a program for it, is not seen.
+ * killed its tick, or has something else start a program for it, is not seen. `changesHome` says that HOME would be changed too.
  */
-export function belongsToSession(app: App, pid: number): boolean {
+export function belongsToSession(app: App, pid: number, changesHome = false): boolean {
   const project = projectOf(app)
-  if (!project) return false
-  const named = namedProcesses(project)
+  const named = project ? namedProcesses(project) : new Set()
   // A shell may have turned into the caller itself.
   if (named.size > 0 && [pid, ...ancestors(pid)].some((above) => named.has(above))) return true
-  if (bornAt(project.automaton) === null) return false
+  const isThere = project !== null && bornAt(project.automaton) !== null
+  if (!isThere && !changesHome) return false
   const starts = startsOf(app, pid)
   if (starts.length === 0) return false
   // A project that the session itself made is its own: the tests of a program that uses automaton make some.
-  const oldest = oldestOf(project)
+  const oldest = Math.min(
+    isThere ? oldestOf(project) : never,
+    (changesHome ? bornAt(app.home) : null) ?? never,
+  )
   return starts.some((start) => oldest <= start)
 }
 
@@ -87,7 +90,7 @@ function oldestOf(project: Project): number {
   const entries = [loops, tasks].flatMap(inside).flatMap(inside)
   const histories = listLoops(project).map((loop) => begunAt(loopPlaces(project, loop)))
   const births = [...parts, ...entries].map(bornAt)
-  return Math.min(...[...births, ...histories].map((time) => time ?? Number.POSITIVE_INFINITY))
+  return Math.min(...[...births, ...histories].map((time) => time ?? never))
 }
 
 /** When a loop was made, by its state; null when it has none that can be read. */
@@ -105,6 +108,8 @@ function bornAt(path: string): number | null {
     return 0
   }
 }
+
+const never = Number.POSITIVE_INFINITY
 
 function inside(folder: string): string[] {
   try {

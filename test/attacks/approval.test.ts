@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { binary } from '../helpers/cli.ts'
 import { must, type TestProject } from '../helpers/project.ts'
-import { haltedLoop, makeTarget, trying } from './kit.ts'
+import { artifact, haltedLoop, makeTarget, trying } from './kit.ts'
 
 setDefaultTimeout(60_000)
 
@@ -14,7 +14,7 @@ const orphan = (command: string) =>
   [
     'note=$(mktemp)',
     `inner="${command}; echo \\$? > $note"`,
-    '(setsid env -i HOME="$HOME" PATH="$PATH" ID="$ID" AUTOMATON_HOME="$AUTOMATON_HOME" sh -c "sleep 0.1; $inner" &)',
+    '(setsid env -i HOME="$HOME" PATH="$PATH" ID="$ID" ROOT="$ROOT" AUTOMATON_HOME="$AUTOMATON_HOME" sh -c "sleep 0.1; $inner" &)',
     'while [ ! -s $note ]; do sleep 0.02; done',
     'exit $(cat $note)',
   ].join('\n')
@@ -79,6 +79,9 @@ const routes: Record<string, string> = {
     'cd / && env -u AUTOMATON_IN_TICK automaton approve --project "$ROOT" --loop other --halt $ID',
   'for a loop of another project':
     'cd "$ELSEWHERE" && env -i HOME="$HOME" PATH="$PATH" automaton approve --loop other --halt $THERE',
+  'for a plugin, from outside of any project': `cd /\n${orphan('automaton plugins trust $ROOT/evil.ts')}`,
+  'for a plugin, from within a project of its own': `${around()}\n${orphan('automaton plugins trust $ROOT/evil.ts')}`,
+  'for the program itself, from outside of any project': `cd /\n${orphan('automaton uninstall --yes')}`,
   'for a task': 'env -u AUTOMATON_IN_TICK automaton approve --task fix-it --to complete',
   'through repair':
     'rm -f "$ROOT/.automaton/loops/third/.state.loop"; env -u AUTOMATON_IN_TICK automaton repair third',
@@ -157,7 +160,7 @@ describe('without a person at a terminal', () => {
     expect(JSON.stringify(list)).toContain('"status":"halted"')
   })
 
-  test('an approval counts once, for the halt that it names (S4)', async () => {
+  test('an approval counts once, for the halt that it names (S4, S12)', async () => {
     using p = await makeTarget({ loop: { brakes: { max_iterations: 1 } } })
     await p.tick()
     const first = p.state().halt.id
@@ -166,6 +169,23 @@ describe('without a person at a terminal', () => {
     expect((await approve()).code).toBe(3)
     expect((await p.tick()).code).toBe(4)
     expect((await approve()).code).toBe(3)
+    expect(p.state()).toMatchObject({ status: 'halted', resumed_count: 1 })
+  })
+
+  test('after one a person may change loop.json, and a session may not (S12)', async () => {
+    using p = await makeTarget({ loop: { brakes: { max_iterations: 1 } } })
+    await p.tick()
+    const first = p.state().halt.id
+    const approve = () => p.call(['approve', '--loop', p.loop, '--halt', first])
+    expect((await approve()).code).toBe(0)
+    p.configure({ brakes: { max_iterations: 3 } })
+    expect((await p.tick()).code).toBe(0)
+    p.script({ implement: `sed -i 's/"max_iterations": 3/"max_iterations": 99/' ../loop.json\n${artifact}` })
+    expect((await p.tick()).code).toBe(6)
+    expect(p.state().halt).toMatchObject({ reason: 'drift_detected', detail: 'tamper:loop.json' })
+    expect(p.state().halt.id).not.toBe(first)
+    expect((await approve()).code).toBe(3)
+    expect((await p.tick()).code).not.toBe(0)
     expect(p.state()).toMatchObject({ status: 'halted', resumed_count: 1 })
   })
 })

@@ -8,8 +8,10 @@ import { git } from '../helpers/repo.ts'
 import { halt, makeTask, type Scratch, scratch, withLoop } from './fixture.ts'
 
 /** A tick that is at work, as far as others can see. */
-function pretendTick(s: Scratch, loop: string): void {
-  const automaton = identify(process.pid)
+/** A process that a loop's run.json calls its tick; ended with the test. */
+function pretendTick(s: Scratch, loop: string): Disposable {
+  const tick = Bun.spawn(['cat'], { stdin: 'pipe' })
+  const automaton = identify(tick.pid)
   if (!automaton) throw new Error('no process')
   writeRun(s.places(loop), {
     schema: 1,
@@ -28,6 +30,7 @@ function pretendTick(s: Scratch, loop: string): void {
     repository: null,
     usage: { usd: 0, tokens: 0, unreported: 0 },
   })
+  return { [Symbol.dispose]: () => tick.kill() }
 }
 
 describe('create-loop', () => {
@@ -158,7 +161,7 @@ describe('pause-loop and resume-loop', () => {
     const lock = await acquire(s.places('nightly').lock, { waitMs: 0 })
     if (lock.busy) throw new Error('busy')
     using _held = lock
-    pretendTick(s, 'nightly')
+    using _tick = pretendTick(s, 'nightly')
     const paused = await s.run('pause-loop', 'nightly', '--json')
     expect(paused.json()).toMatchObject({ loop: 'nightly', status: 'running', requested: true })
     expect(existsSync(s.places('nightly').pauseRequest)).toBe(true)

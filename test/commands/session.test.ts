@@ -14,8 +14,7 @@ async function asSession(s: Scratch, loop: string, script: string) {
     stderr: 'pipe',
   })
   const session = identify(child.pid)
-  const automaton = identify(process.pid)
-  if (!session || !automaton) throw new Error('no process')
+  if (!session) throw new Error('no process')
   writeRun(s.places(loop), {
     schema: 1,
     run: 'r1',
@@ -24,7 +23,7 @@ async function asSession(s: Scratch, loop: string, script: string) {
     task: 't',
     phase: 'implement',
     step: 'implement',
-    automaton,
+    automaton: session,
     session: { pid: session.pid, group: session.pid, start: session.start },
     started_at: new Date().toISOString(),
     state_seq: 1,

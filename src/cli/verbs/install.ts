@@ -13,6 +13,7 @@ export const installVerbs: readonly Verb[] = [
         help: 'your own repository, which HOME becomes a clone of; may be empty',
       },
     ],
+    changesHome: () => true,
     strict: true,
     waits: true,
     async run(app, input) {
@@ -26,6 +27,7 @@ export const installVerbs: readonly Verb[] = [
     group: 'Start',
     help: 'take away all schedules and the program; your repository stays',
     options: [{ name: 'yes', help: 'do not ask' }],
+    changesHome: () => true,
     strict: true,
     waits: true,
     async run(app, input) {

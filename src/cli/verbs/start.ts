@@ -108,6 +108,7 @@ export const startVerbs: readonly Verb[] = [
     group: 'Start',
     help: 'list the plugins; plugins new ROLE NAME, trust FILE, check FILE',
     options: [{ name: 'local', help: 'plugins new: into this project, and not into HOME' }],
+    changesHome: (input) => input.args[0] === 'trust',
     strict: true,
     async run(app, input) {
       const { runPlugins } = await import('../plugins.ts')
