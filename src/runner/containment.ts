@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { LoopConfig } from '../machine/config.ts'
 import { checkoutDir } from '../system/checkout.ts'
-import { realPath } from '../system/real-path.ts'
+import { realDestination, realPath } from '../system/real-path.ts'
 import { removeTree } from '../system/remove.ts'
 import { policyFor } from '../system/sandbox/policy.ts'
 import { findSandbox, type SandboxChoice } from '../system/sandbox/tier.ts'
@@ -35,12 +35,17 @@ export function contain(scene: Scene, site: Site, program: Contained): WrappedCo
     runFolder: join(site.cwd, runFolder),
     commonDir: repo?.commonDir ?? null,
     worktreeGitDir: repo && site.kind === 'worktree' ? checkoutDir(repo, site.root) : null,
+    root: deps.project.root,
     automaton: deps.project.automaton,
     automatonHome: deps.home,
     loopDir: places.dir,
     userHome: deps.env.HOME ?? userInfo().homedir,
     uid: userInfo().uid,
     harnessWrites: [...program.writes, ...config.harness.writes],
+    self: deps.self,
+    path: [deps.env.PATH, program.env.PATH].flatMap((path) => path?.split(delimiter) ?? []),
+    temporary: ['/tmp', tmpdir()],
+    real: realDestination,
     tmp: join(realPath(tmpdir()), `${temporaryPrefix(scene.run)}${randomBytes(4).toString('hex')}`),
   })
   return wrapCommand({

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { exec } from '../../system/exec.ts'
+import { realDestination } from '../../system/real-path.ts'
 import { policyFor } from '../../system/sandbox/policy.ts'
 import { findSandbox } from '../../system/sandbox/tier.ts'
 import { wrapCommand } from '../../system/sandbox/wrap.ts'
@@ -38,12 +39,17 @@ async function writeIn(
     runFolder: worktree,
     commonDir: null,
     worktreeGitDir: null,
+    root: folder,
     automaton: join(folder, 'automaton'),
     automatonHome: join(home, '.automaton'),
     loopDir: join(folder, 'loop'),
     userHome: home,
     uid: userInfo().uid,
     harnessWrites: [],
+    self: app.self,
+    path: [],
+    temporary: [],
+    real: realDestination,
     tmp: join(folder, 'tmp'),
   })
   const argv = [...app.self, partVerb, 'write', file]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Ground, Rule } from './ground.ts'
+import { anchorsOf, type Ground, type Rule } from './ground.ts'
 import { depth, isWithin } from './paths.ts'
 
 /** One call of bubblewrap. */
@@ -85,7 +85,13 @@ function patience({ env, bwrap, argv }: BwrapCall): { outside: string[]; own: st
 
 function mounts(call: BwrapCall): string[] {
   const { rules } = call.ground
-  const steps = [...rules.map((rule) => ({ path: rule.path, args: mount(rule) })), ...temporary(call)]
+  // What is a mount can be neither moved nor removed.
+  const anchors = anchorsOf(rules).map((path) => ({ path, args: ['--bind', path, path] }))
+  const steps = [
+    ...rules.map((rule) => ({ path: rule.path, args: mount(rule) })),
+    ...anchors,
+    ...temporary(call),
+  ]
   const ordered = steps.sort((a, b) => depth(a.path) - depth(b.path)).flatMap((step) => step.args)
   // Only now: mounts inside of an empty folder need their places in it first.
   const closed = rules.filter(isEmptied).flatMap((rule) => ['--remount-ro', rule.path])

@@ -23,15 +23,15 @@ export interface Ground {
 /** Makes the harness's missing folders and looks up all others. Throws when a folder cannot be made. */
 export function groundOf(policy: SandboxPolicy): Ground {
   for (const folder of policy.makes) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // A link may have come there since the policy was drawn.
+  const makes = policy.makes.filter((path) => real(path) === path)
   const rules = new Map<string, Rule>()
-  const own = policy.writable.filter((path) => !policy.makes.includes(path))
   // Of the same path the last one stays.
   for (const path of policy.hidden) add(rules, path, 'hide')
-  for (const path of policy.makes) add(rules, path, 'write')
-  for (const path of own) add(rules, path, 'write')
+  for (const path of makes) add(rules, path, 'write')
+  for (const path of policy.writable) if (!policy.makes.includes(path)) add(rules, path, 'write')
+  for (const path of policy.programs.filter(isMade)) add(rules, path, 'read')
   for (const path of policy.readOnly) add(rules, path, 'read')
-  const brakes = new Set(policy.readOnly.map(real))
-  for (const path of policy.makes.map(real)) if (isUnderBrake(path, brakes, own.map(real))) rules.delete(path)
   const sorted = [...rules.values()].sort((a, b) => depth(a.path) - depth(b.path))
   return {
     cwd: real(policy.cwd),
@@ -49,17 +49,49 @@ export function accessTo(rules: readonly Rule[], path: string): Rule['access'] {
   return holders.sort((a, b) => depth(b.path) - depth(a.path))[0]?.access ?? 'read'
 }
 
-/** Folders that are protected inside of one that may be written: Landlock, which only knows grants, cannot hold these. */
-export function holesIn(rules: readonly Rule[]): string[] {
+/** What is protected inside of a folder that may be written: Landlock, which only knows grants, cannot hold it. */
+export function holesIn(rules: readonly Rule[]): Rule[] {
   const inside = rules.filter((rule) => accessTo(rules, dirname(rule.path)) === 'write')
-  return inside.filter((rule) => rule.access === 'read' && rule.kind !== 'file').map((rule) => rule.path)
+  return inside.filter(({ access, kind }) => access === 'hide' || (access === 'read' && kind !== 'file'))
 }
 
-/** True for a harness's folder that a link put among the brakes. */
-function isUnderBrake(path: string, brakes: ReadonlySet<string>, own: readonly string[]): boolean {
-  const holders = [...brakes, ...own].filter((folder) => folder !== path && isWithin(path, folder))
-  const closest = holders.sort((a, b) => depth(b) - depth(a))[0]
-  return closest !== undefined && brakes.has(closest)
+/**
+ * The folders between one that may be written and what is protected in it. Whoever moves one of them away moves what is
+ * protected with it, out of the place that is watched over; so each has to be kept where it is.
+ */
+export function anchorsOf(rules: readonly Rule[]): string[] {
+  const held = rules.filter(({ access, kind }) => access !== 'write' && kind !== 'missing')
+  const between = held.flatMap(({ path }) => {
+    const found: string[] = []
+    for (let folder = dirname(path); !rules.some((rule) => rule.path === folder); folder = dirname(folder)) {
+      if (accessTo(rules, folder) !== 'write') break
+      found.push(folder)
+    }
+    return found
+  })
+  return [...new Set(between)].sort((a, b) => depth(a) - depth(b))
+}
+
+/** The harness's folders in which something is hidden, and what. */
+export function hidingIn(
+  rules: readonly Rule[],
+  makes: readonly string[],
+): { folder: string; hidden: string }[] {
+  const hides = rules.filter((rule) => rule.access === 'hide')
+  return makes.flatMap((folder) => {
+    const hidden = hides.find(({ path }) => path !== folder && isWithin(path, folder))
+    return hidden ? [{ folder, hidden: hidden.path }] : []
+  })
+}
+
+/** True for a folder that is there, or can be made, without a link on the way. */
+function isMade(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    return real(folder) === folder && lstatSync(folder).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 function add(rules: Map<string, Rule>, named: string, access: Rule['access']): void {

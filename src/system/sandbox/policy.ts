@@ -1,5 +1,6 @@
-import { isAbsolute, join, resolve } from 'node:path'
-import { depth, isWithin } from './paths.ts'
+import { dirname, isAbsolute, join } from 'node:path'
+import { isWithin } from './paths.ts'
+import { judgeWrites, looseNames, programsIn, type RefusedWrite } from './writes.ts'
 
 /** What the sandbox of one session is drawn around; all paths absolute. */
 export interface PolicyInput {
@@ -13,6 +14,8 @@ export interface PolicyInput {
   commonDir: string | null
   /** The worktree's own git folder; null without one. */
   worktreeGitDir: string | null
+  /** The project's folder. */
+  root: string
   /** The project's `.automaton`. */
   automaton: string
   /** The HOME folder of automaton. */
@@ -24,6 +27,14 @@ export interface PolicyInput {
   uid: number | null
   /** The folders that the harness must write; a leading `~/` means the person's home. */
   harnessWrites: readonly string[]
+  /** Program and arguments that start this automaton. */
+  self: readonly string[]
+  /** The folders in which automaton, the session and the person look for programs; those that are relative do not count. */
+  path: readonly string[]
+  /** The folders that all programs share for temporary files. */
+  temporary: readonly string[]
+  /** Where a path leads when all links on the way are followed, as far as it exists. */
+  real: (path: string) => string
   /** A folder that does not exist yet; the session gets it as its temporary folder, and it goes with the session. */
   tmp: string
 }
@@ -36,41 +47,47 @@ export interface SandboxPolicy {
   cwd: string
   tmp: string
   writable: string[]
-  /** The harness's folders among `writable`: they are made when missing. */
+  /** The harness's folders among `writable`, free of links: they are made when missing. */
   makes: string[]
+  /** Folders of PATH in those, free of links: read-only, and made when missing, so that nobody else can. */
+  programs: string[]
+  /** Folders of PATH, as they are named there, that a session could have lead elsewhere. */
+  loose: string[]
   readOnly: string[]
   /** Secrets, and sockets through which something outside of the sandbox could be made to act. */
   hidden: string[]
   /** Read by the session, wherever a private temporary folder would cover it. */
   visible: string[]
-  /** Folders that the harness declared and does not get, because they are among the brakes or hold the person's home. */
-  refused: string[]
+  /** Folders that the harness declared and does not get. */
+  refused: RefusedWrite[]
 }
 
 /**
  * Draws the sandbox: only the worktree, the papers, a private temporary folder and the harness's own folders can be
- * changed; never git's folders or automaton's, because automaton commits and sessions do not. Looks at no disk.
+ * changed; never git's folders or automaton's, because automaton commits and sessions do not. Looks at no disk but
+ * by `real`.
  */
 export function policyFor(input: PolicyInput): SandboxPolicy {
-  const { worktree, userHome } = input
+  const { worktree, userHome, real } = input
   const brakes = brakesOf(input)
-  const declared = input.harnessWrites.map((path) => ({ path, full: fullPath(path, userHome) }))
-  const refused = declared.filter(({ full }) => full === null || isRefused(full, input, brakes))
-  const given = declared.filter((one) => !refused.includes(one)).map(({ full }) => full ?? '')
-  // What lies in another one is open already; as a rule of its own it would follow a link that a session put there.
-  const makes = unique(given).filter(
-    (path) => ![worktree, ...given].some((other) => other !== path && isWithin(path, other)),
-  )
+  const hidden = unique([...secretsOf(userHome), ...socketsOf(input.uid)])
+  const path = unique(input.path.filter((folder) => isAbsolute(folder)))
+  const { temporary, harnessWrites: declared } = input
+  const kept = keptWhole(input)
+  const writes = { declared, userHome, worktree, brakes, kept, hidden, temporary, path, real }
+  const { given: makes, refused } = judgeWrites(writes)
   const papers = isWithin(input.runFolder, worktree) ? [] : [input.runFolder]
   return {
     cwd: input.cwd,
     tmp: input.tmp,
     writable: unique([worktree, ...papers, ...makes]),
     makes,
+    programs: programsIn(makes, writes),
+    loose: looseNames(makes, writes),
     readOnly: brakes,
-    hidden: unique([...secretsOf(userHome), ...socketsOf(input.uid)]),
+    hidden,
     visible: unique([input.cwd, userHome, worktree, ...brakes]),
-    refused: refused.map(({ path }) => path),
+    refused,
   }
 }
 
@@ -118,16 +135,21 @@ function brakesOf(input: PolicyInput): string[] {
   ])
 }
 
-function fullPath(path: string, userHome: string): string | null {
-  if (path.startsWith('~/')) return resolve(userHome, path.slice(2))
-  return isAbsolute(path) ? resolve(path) : null
-}
-
-function isRefused(path: string, { worktree, userHome }: PolicyInput, brakes: readonly string[]): boolean {
-  if (isWithin(userHome, path)) return true
-  const holders = [worktree, ...brakes].filter((folder) => isWithin(path, folder))
-  const closest = holders.sort((a, b) => depth(b) - depth(a))[0]
-  return closest !== undefined && (closest !== worktree || brakes.includes(worktree))
+/** What no harness's folder may hold. The worktree is not among them: it is open already. */
+function keptWhole(input: PolicyInput): string[] {
+  const { root, automaton, automatonHome, loopDir, commonDir, worktreeGitDir, userHome } = input
+  const git = [commonDir, worktreeGitDir].filter((folder) => folder !== null)
+  const programs = input.self.filter((word) => isAbsolute(word))
+  return unique([
+    userHome,
+    root,
+    automaton,
+    automatonHome,
+    loopDir,
+    ...git,
+    ...programs,
+    ...programs.map((file) => dirname(input.real(file))),
+  ])
 }
 
 function unique(paths: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-import type { Ground, Rule } from './ground.ts'
+import { anchorsOf, type Ground, type Rule } from './ground.ts'
 
 /**
  * The profile for macOS' `sandbox-exec`: everything allowed but to change files, then one clause for each rule, folders
@@ -18,6 +18,7 @@ export function seatbeltProfile({ rules, tmp }: Ground): string {
     '(deny signal)',
     '(allow signal (target same-sandbox))',
     ...rules.map(clause),
+    ...anchorsOf(rules).map((path) => `(deny file-write-unlink (literal ${quote(path)}))`),
     '',
   ].join('\n')
 }

@@ -5,7 +5,8 @@ import { which } from '../process.ts'
 import { removeTree } from '../remove.ts'
 import { bwrapArgs } from './bwrap.ts'
 import { type Entry, sandboxVerb } from './enter.ts'
-import { type Ground, groundOf, holesIn } from './ground.ts'
+import { type Ground, groundOf, hidingIn, holesIn, type Rule } from './ground.ts'
+import { landlockHole, policyNotes, refusedNote } from './notes.ts'
 import type { SandboxPolicy } from './policy.ts'
 import { seatbeltProfile } from './seatbelt.ts'
 import type { SandboxChoice } from './tier.ts'
@@ -43,9 +44,7 @@ export function wrapCommand(request: WrapRequest): WrappedCommand {
   const program = [findProgram(request), ...argv.slice(1)]
   const ground = prepare(policy)
   const masks = ground.rules.filter((rule) => rule.kind === 'missing').map((rule) => rule.path)
-  const notes = policy.refused.map(
-    (path) => `the harness may not write ${path}: it is protected, or holds too much`,
-  )
+  const notes = policyNotes(policy)
   const cleanup = () => {
     quietly(() => removeTree(ground.tmp))
     // Bubblewrap leaves the empty folders that it put in the place of missing ones.
@@ -69,9 +68,18 @@ export function wrapCommand(request: WrapRequest): WrappedCommand {
     const args = [choice.program ?? 'sandbox-exec', '-p', seatbeltProfile(ground), ...program]
     return wrapped({ argv: args, env, notes, cleanup })
   }
-  const holes = holesIn(ground.rules)
-  notes.push(...holes.map((path) => `Landlock cannot protect ${path}; changes are noticed after the session`))
-  return wrapped({ argv: landlockArgs(request.self, ground, program), env, notes, cleanup })
+  const held = withoutHiding(ground, policy, notes)
+  notes.push(...holesIn(held.rules).map((rule) => landlockHole(rule, policy.programs)))
+  return wrapped({ argv: landlockArgs(request.self, held, program), env, notes, cleanup })
+}
+
+/** Under Landlock whoever may write a folder may move what is hidden in it to where it can be read. */
+function withoutHiding(ground: Ground, policy: SandboxPolicy, notes: string[]): Ground {
+  const found = hidingIn(ground.rules, policy.makes)
+  for (const { folder, hidden } of found)
+    notes.push(refusedNote({ path: folder, why: `Landlock cannot keep ${hidden} in it hidden` }))
+  const isGiven = ({ path }: Rule) => !found.some(({ folder }) => folder === path)
+  return { ...ground, rules: ground.rules.filter(isGiven) }
 }
 
 /**

@@ -2,13 +2,29 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { landlockGrants } from '../../../src/system/sandbox/grants.ts'
-import { accessTo, groundOf, holesIn } from '../../../src/system/sandbox/ground.ts'
+import {
+  accessTo,
+  anchorsOf,
+  groundOf,
+  hidingIn,
+  holesIn,
+  type Rule,
+} from '../../../src/system/sandbox/ground.ts'
 import type { SandboxPolicy } from '../../../src/system/sandbox/policy.ts'
 import { writeFiles } from '../../helpers/repo.ts'
 import { tempDir } from '../../helpers/temp.ts'
 
 function policyIn(dir: string, lists: Partial<SandboxPolicy>): SandboxPolicy {
-  const none = { writable: [], makes: [], readOnly: [], hidden: [], visible: [], refused: [] }
+  const none = {
+    writable: [],
+    makes: [],
+    readOnly: [],
+    hidden: [],
+    visible: [],
+    refused: [],
+    programs: [],
+    loose: [],
+  }
   return { cwd: dir, tmp: join(dir, 'tmp'), ...none, ...lists }
 }
 
@@ -82,7 +98,33 @@ describe('a policy on the disk', () => {
     expect(rules.at(-1)).toEqual({ path: at('open/later'), access: 'read', kind: 'missing' })
     expect(rules).toHaveLength(2)
     expect(existsSync(at('open/later'))).toBe(false)
-    expect(holesIn(rules)).toEqual([at('open/later')])
+    expect(holesIn(rules).map((rule) => rule.path)).toEqual([at('open/later')])
+  })
+})
+
+describe('what lies in a folder that may be written', () => {
+  const rule = (path: string, access: Rule['access'], kind: Rule['kind'] = 'folder') => ({
+    path,
+    access,
+    kind,
+  })
+  const rules = [
+    rule('/h/.config', 'write'),
+    rule('/h/.config/a/b/key', 'hide', 'file'),
+    rule('/h/.config/a/bin', 'read'),
+    rule('/h/.config/top', 'hide'),
+    rule('/h/.config/top/x/open', 'write'),
+    rule('/h/.config/c/later', 'read', 'missing'),
+    rule('/p/.git', 'read'),
+  ]
+
+  test('is kept from being moved with the folders above it', () => {
+    expect(anchorsOf(rules)).toEqual(['/h/.config/a', '/h/.config/a/b'])
+  })
+
+  test('is found where it is hidden', () => {
+    const found = hidingIn(rules, ['/h/.config', '/h/.config/top/x/open', '/other'])
+    expect(found).toEqual([{ folder: '/h/.config', hidden: '/h/.config/a/b/key' }])
   })
 })
 

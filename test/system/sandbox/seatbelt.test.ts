@@ -16,6 +16,7 @@ const ground: Ground = {
     { path: '/u/.netrc', access: 'hide', kind: 'file' },
     { path: '/p/w/.git', access: 'read', kind: 'file' },
     { path: '/u/.ssh/agent', access: 'write', kind: 'folder' },
+    { path: '/p/w/deep/er/keys', access: 'hide', kind: 'folder' },
   ],
 }
 const profile = read(seatbeltProfile(ground))
@@ -39,6 +40,10 @@ test('the profile, read as macOS reads it, opens what the rules open and nothing
     ['/dev/null', 'file-write-data', true],
     ['/dev/ttys001', 'file-write-data', true],
     ['/dev/disk0', 'file-write-data', false],
+    // Whoever moves a folder moves what is hidden in it.
+    ['/p/w/deep', 'file-write-unlink', false],
+    ['/p/w/deep/er', 'file-write-unlink', false],
+    ['/p/w/deep/er/own', 'file-write-unlink', true],
   ]
   const wrong = cases.filter(([path, operation, allowed]) => decides(path, operation) !== allowed)
   expect(wrong).toEqual([])
@@ -46,7 +51,15 @@ test('the profile, read as macOS reads it, opens what the rules open and nothing
 
 test('the profile has only forms that macOS knows', () => {
   expect(profile[0]).toEqual(['version', '1'])
-  const operations = ['default', 'file-read*', 'file-write*', 'appleevent-send', 'lsopen', 'signal']
+  const operations = [
+    'default',
+    'file-read*',
+    'file-write*',
+    'file-write-unlink',
+    'appleevent-send',
+    'lsopen',
+    'signal',
+  ]
   const filters = ['subpath', 'literal', 'regex', 'target']
   for (const [action, ...rest] of profile.slice(1).map((form) => form as Form[])) {
     expect(['allow', 'deny']).toContain(String(action))
@@ -63,7 +76,10 @@ function decides(path: string, operation: string): boolean {
   for (const [action, ...rest] of profile.slice(1).map((form) => form as Form[])) {
     const words = rest.filter((part) => typeof part === 'string')
     const about = words.some(
-      (word) => word === 'default' || (word.endsWith('*') && operation.startsWith(word.slice(0, -1))),
+      (word) =>
+        word === 'default' ||
+        word === operation ||
+        (word.endsWith('*') && operation.startsWith(word.slice(0, -1))),
     )
     const filters = rest.filter((part): part is string[] => Array.isArray(part))
     if (about && (filters.length === 0 || filters.some((filter) => fits(filter, path))))

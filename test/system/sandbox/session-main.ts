@@ -2,6 +2,7 @@
 // that the whole of it can be run as another user.
 import { join } from 'node:path'
 import { exec } from '../../../src/system/exec.ts'
+import { realDestination } from '../../../src/system/real-path.ts'
 import { policyFor } from '../../../src/system/sandbox/policy.ts'
 import { findSandbox } from '../../../src/system/sandbox/tier.ts'
 import { wrapCommand } from '../../../src/system/sandbox/wrap.ts'
@@ -18,12 +19,17 @@ const policy = policyFor({
   runFolder: join(worktree, '.automaton-run'),
   commonDir: join(repo, '.git'),
   worktreeGitDir: join(repo, '.git', 'worktrees', 'worktree'),
+  root: repo,
   automaton: join(repo, '.automaton'),
   automatonHome: order.automatonHome ?? join(order.dir, 'home', '.automaton'),
   loopDir,
   userHome: join(order.dir, 'home'),
   uid: process.getuid?.() ?? null,
-  harnessWrites: ['~/.agent/state', '~/.aws/sso', '~', join(repo, '.git', 'hooks')],
+  harnessWrites: order.writes ?? ['~/.agent/state', '~/.aws/sso', '~', join(repo, '.git', 'hooks')],
+  self: order.self ?? [],
+  path: (order.folders ?? '').split(':'),
+  temporary: ['/tmp'],
+  real: realDestination,
   tmp: order.tmp,
 })
 const env = {

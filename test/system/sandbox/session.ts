@@ -18,6 +18,12 @@ export interface SessionOrder {
   timeoutMs?: number
   /** Default: `.automaton` in the home. */
   automatonHome?: string
+  /** What the harness declares; default: some folders that it gets and some that it does not. */
+  writes?: string[]
+  /** Stands for automaton's own program. */
+  self?: string[]
+  /** The PATH whose folders are to be kept; default: empty. */
+  folders?: string
 }
 
 /** What it tells back. */

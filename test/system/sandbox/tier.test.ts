@@ -59,7 +59,16 @@ describe('the sandbox that is found', () => {
 const bwrap: SandboxChoice = { tier: 'T1', kind: 'bwrap', why: '', program: '/usr/bin/bwrap', env: null }
 
 function policyIn(dir: string): SandboxPolicy {
-  const lists = { writable: [dir], makes: [], readOnly: [], hidden: [], visible: [], refused: [] }
+  const lists = {
+    writable: [dir],
+    makes: [],
+    readOnly: [],
+    hidden: [],
+    visible: [],
+    refused: [],
+    programs: [],
+    loose: [],
+  }
   return { cwd: dir, tmp: join(dir, 'private'), ...lists }
 }
 
