@@ -39,7 +39,8 @@ export function headLogs({
 /**
  * Whether a branch went to a commit past all checkouts that had it checked out at both looks. Whatever people do there
  * (commit, merge, pull, rebase, reset, even a push into it) git writes into that checkout's HEAD log; not so what another
- * worktree does to the branch.
+ * worktree does to the branch. A checkout that came meanwhile explains nothing: git makes none of a branch that another one
+ * has, unless it is forced to.
  */
 export function isPastLogs(
   before: HeadLogs,
@@ -48,7 +49,7 @@ export function isPastLogs(
 ): boolean {
   const stayed = Object.keys(after).filter((name) => before[name] !== undefined)
   if (stayed.length === 0 || stayed.some((name) => before[name] === 0)) return false
-  return !Object.keys(after).some((name) => reaches(logOf(repo, name), before[name] ?? 0, commit))
+  return !stayed.some((name) => reaches(logOf(repo, name), before[name] ?? 0, commit))
 }
 
 /** Lines that came after the first look, since more may have come after the second; a log that was shortened: its last. */

@@ -54,7 +54,7 @@ function digestOf(file: string): string {
     if (!stat.isFile()) return 'special'
     const hasher = new Bun.CryptoHasher('sha256')
     const buffer = Buffer.allocUnsafe(Math.min(Number(stat.size) + 1, chunk))
-    let left = stat.size > readLimit ? 0 : readLimit
+    let left = stat.size > readLimit ? 0 : readLimit + 1
     while (left > 0) {
       const count = readSync(fd, buffer, 0, Math.min(buffer.length, left), null)
       if (count === 0) return hasher.digest('hex')

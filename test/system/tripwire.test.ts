@@ -187,6 +187,11 @@ describe('the base branch, checked out where people work', () => {
     const back = ({ worktree }: LoopFixture) => git(worktree, 'update-ref', 'refs/heads/main', 'main~1')
     expect(await findings(move, {}, before)).toEqual(['base-branch'])
     expect(await findings(back, {}, before)).toEqual(['base-branch'])
+    const ownCheckout = ({ root, worktree }: LoopFixture) => {
+      git(worktree, 'worktree', 'add', '-q', '--force', `${root}.mine`, 'main')
+      commit(`${root}.mine`, 'mine.txt')
+    }
+    expect(await findings(ownCheckout, {}, before)).toEqual(['base-branch'])
     const emptied = (loop: LoopFixture) => {
       move(loop)
       writeFileSync(join(loop.root, '.git/logs/HEAD'), '')
