@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReadVerdict } from '../api/verdict.ts'
 import { errors } from '../errors.ts'
@@ -149,6 +150,7 @@ async function workOn(scene: Scene, claimed: LoopState, work: Work): Promise<Tic
   // Before anything is paid for: what cannot be written down would be lost.
   ensureFolder(scene.places.outputs)
   requireSpace(scene.places.outputs)
+  requireSpace(tmpdir())
   const { site, state } = await prepareSite(scene, claimed)
   const papers = journalist({ scene, state: claimed, work, site })
   try {

@@ -108,11 +108,18 @@ export function writeTask(project: Project, state: TaskState): void {
   writeAtomic(taskPlaces(project, state.task).state, `${JSON.stringify(checked.output, null, 2)}\n`)
 }
 
-/** Runs something while nobody else changes the project's tasks or claims one. Throws `busy` after 5 s of waiting. */
-export async function withTasks<T>(project: Project, run: () => T | Promise<T>): Promise<T> {
+/**
+ * Runs something while nobody else changes the project's tasks or claims one. Throws `busy` after `waitMs` of waiting, by
+ * default five seconds.
+ */
+export async function withTasks<T>(
+  project: Project,
+  run: () => T | Promise<T>,
+  { waitMs = 5000 } = {},
+): Promise<T> {
   ensureFolder(project.cache)
   // The cache holds other locks, so its folder is not locked with this one.
-  const lock = await acquire(join(project.cache, 'tasks.lock'), { waitMs: 5000, folder: false })
+  const lock = await acquire(join(project.cache, 'tasks.lock'), { waitMs, folder: false })
   if (lock.busy) throw errors.busy('tasks', lock.holder)
   await using _ = lock
   return await run()

@@ -1,10 +1,9 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gitBytes } from './git.ts'
 import { hold, privateGit, removeHeld, sweepPrivateGits } from './private.ts'
-import { realPath } from './real-path.ts'
 import type { Repository } from './repository.ts'
+import { temporaryFolder } from './temporary.ts'
 
 /** A commit's files in a temporary folder; it goes with its scope. */
 export interface BaseCheckout extends Disposable {
@@ -18,7 +17,7 @@ export interface BaseCheckout extends Disposable {
  */
 export async function checkoutBase(o: { repo: Repository; commit: string }): Promise<BaseCheckout> {
   sweepPrivateGits()
-  const dir = realPath(mkdtempSync(join(tmpdir(), 'automaton-git-base-')))
+  const dir = temporaryFolder('automaton-git-base-')
   const release = hold(dir)
   const path = join(dir, 'base')
   const checkout = {

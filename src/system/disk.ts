@@ -1,11 +1,12 @@
-import { statfsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { errors } from '../errors.ts'
 
 /** Free space, in bytes, under which no session is started: its log, its artifact and the tick's end need room. */
 export const leastFreeBytes = 16 << 20
 
-/** Refuses to go on where the disk could not hold what a tick writes. Throws `write_failed`. */
+/** Refuses to go on where the disk could not hold what a tick writes. Throws `write_failed` and `folder_missing`. */
 export function requireSpace(folder: string): void {
+  if (!existsSync(folder)) throw errors.folderMissing(folder, 'a tick has no place to write')
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
   if (free >= leastFreeBytes) return

@@ -1,23 +1,14 @@
-import {
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, lstatSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GitPlace } from './git.ts'
 import { gitSetting } from './git-config.ts'
 import { flock } from './native.ts'
 import { isWindows } from './platform.ts'
-import { realPath } from './real-path.ts'
 import { removeTree } from './remove.ts'
 import type { Repository } from './repository.ts'
 import { copyRegular } from './small-file.ts'
+import { temporaryFolder } from './temporary.ts'
 import { openSole } from './windows/sole.ts'
 
 /** A git folder of our own in a temporary folder; it goes with its scope. */
@@ -42,7 +33,7 @@ export interface PrivateOptions {
  * to read. Whatever would run a program that the repository's configuration names works through one of these.
  */
 export function privateGit({ repo, workTree, persist, exclude = [] }: PrivateOptions): PrivateGit {
-  const dir = realPath(mkdtempSync(join(tmpdir(), prefix)))
+  const dir = temporaryFolder(prefix)
   const release = hold(dir)
   const folders = ['objects', 'refs', 'info', ...(workTree ? [] : ['empty'])]
   for (const folder of folders) mkdirSync(join(dir, folder), { mode: 0o700 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commit, completeAhead, load, peek, readLog, touch } from '../../src/store/journal.ts'
+import { commit, completeAhead, glance, load, peek, readLog, touch } from '../../src/store/journal.ts'
 import type { LoopPlaces } from '../../src/store/layout.ts'
 import { makeLoop, makeStore, minute, work } from './fixtures.ts'
 import { edit, lines, outcome, pipe, replace, setLines, text } from './vandal.ts'
@@ -264,4 +264,24 @@ test('a reader without the lock never sees a loop in a state that it was not in'
   const { looks, problems } = JSON.parse(Buffer.from(value ?? []).toString())
   expect(problems).toEqual([])
   expect(looks).toBeGreaterThan(5)
+})
+
+test('a glance takes the state that the log ends at, and looks closer where it ends elsewhere', () => {
+  using store = makeStore()
+  const { places, state } = makeLoop(store.project, 3)
+  expect(glance(places)).toEqual(state)
+  // The middle of the log is not read for it.
+  setLines(places, (all) => ['{', ...all.slice(1)])
+  expect(glance(places)).toEqual(state)
+  rmSync(places.state)
+  expect(glance(places)).toBeNull()
+})
+
+test('a glance sees a write whose state is not there yet', () => {
+  using store = makeStore()
+  const { places, state } = makeLoop(store.project)
+  const before = readFileSync(places.state)
+  const written = work(places, state)
+  writeFileSync(places.state, before)
+  expect(glance(places)).toEqual(written)
 })

@@ -9,7 +9,7 @@ import type { LoopState } from '../../machine/state.ts'
 import type { TaskState } from '../../machine/task.ts'
 import { readBounded } from '../../store/atomic.ts'
 import { gatherAudit } from '../../store/audit-facts.ts'
-import { commit, peek } from '../../store/journal.ts'
+import { commit, glance } from '../../store/journal.ts'
 import { loopPlaces } from '../../store/layout.ts'
 import { listLoops } from '../../store/loops.ts'
 import { createTask, listTasks, readTask, taskName, withTasks, writeTask } from '../../store/tasks.ts'
@@ -193,7 +193,7 @@ function otherClaims({ deps, places }: Search) {
   return listLoops(deps.project)
     .filter((loop) => loop !== places.name)
     .flatMap((loop) => {
-      const { state } = peek(loopPlaces(deps.project, loop))
+      const state = glance(loopPlaces(deps.project, loop))
       if (!state) return []
       const { status, current_task, claimed_at } = state
       return [{ loop, status, current_task, claimed_at }]

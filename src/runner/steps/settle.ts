@@ -41,29 +41,10 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
   const { scene, work, graded } = outcome
   const { deps, places, config } = scene
   keepVerdict(outcome)
-  const closing = await withTasks(deps.project, () => {
-    const task = advance(outcome)
-    const next = close(outcome, task)
-    const data = recordOf(outcome, task, next.state)
-    const state = commit(
-      places,
-      outcome.state,
-      next.state,
-      {
-        type: 'tick',
-        run: scene.run,
-        by: 'tick',
-        at: next.state.updated_at,
-        data,
-        task,
-        mend: isTamper(next.state.halt),
-      },
-      () => task && writeTask(deps.project, task),
-    )
-    return { ...next, state }
-  })
+  const closing = await withTasks(deps.project, () => writeOutcome(outcome), { waitMs: taskWaitMs })
   outcome.remembered?.write(graded?.verdict.pass === true)
-  if (existsSync(places.pauseRequest)) removeTree(places.pauseRequest)
+  // One that came while this was written was not read any more: the next tick does what it asks.
+  if (closing.state.status !== 'running') removeTree(places.pauseRequest)
   scene.warnings.push(...collectGarbage(places, config.outputs.retention))
   const { halt, status } = closing.state
   if (graded) {
@@ -92,6 +73,28 @@ export async function settle(outcome: Outcome): Promise<TickReport> {
     complete: status === 'complete',
     spent: scene.ledger.spent(),
   }
+}
+
+/** Sessions are paid for by now, and nobody keeps the tasks to himself for so long. */
+const taskWaitMs = 120_000
+
+function writeOutcome(outcome: Outcome): { state: LoopState; to: Phase } {
+  const { scene } = outcome
+  const task = advance(outcome)
+  const next = close(outcome, task)
+  const entry = {
+    type: 'tick',
+    run: scene.run,
+    by: 'tick',
+    at: next.state.updated_at,
+    data: recordOf(outcome, task, next.state),
+    task,
+    mend: isTamper(next.state.halt),
+  }
+  const state = commit(scene.places, outcome.state, next.state, entry, () => {
+    if (task) writeTask(scene.deps.project, task)
+  })
+  return { ...next, state }
 }
 
 function doneWith({ places, deps, config, repo }: Scene, { task }: Work) {
