@@ -30,6 +30,8 @@ export interface App {
   terminal: Terminal
   /** The session that this command was called from, or null for a person. */
   inTick: InTick | null
+  /** Looks once more whether the caller may do this, where it has waited for a lock; throws as at the start. */
+  permit(): Promise<void>
 }
 
 /** The person at the terminal, if there is one. */
@@ -60,11 +62,14 @@ export interface AppInput {
   self: readonly string[]
   signal: AbortSignal
   terminal: Terminal
+  /** Whether the caller may do this; nothing to look at when absent. */
+  permit?: (app: App) => Promise<void>
 }
 
 /** Puts the parts together; touches no disk until a part is asked for. */
 export function createApp(input: AppInput): App {
   const home = homeFolder(input.env, homedir())
+  const where = { cwd: input.cwd, home, flag: input.project }
   let project: Project | undefined
   let host: Promise<Host> | undefined
   const app: App = {
@@ -72,8 +77,9 @@ export function createApp(input: AppInput): App {
     home,
     clock: systemClock,
     inTick: readInTick(input.env),
+    permit: async () => await input.permit?.({ ...app, project: () => findProject(where) }),
     project() {
-      project ??= findProject({ cwd: input.cwd, home, flag: input.project })
+      project ??= findProject(where)
       return project
     },
     host() {

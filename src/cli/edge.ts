@@ -55,10 +55,13 @@ async function runVerb(verb: Verb, input: Input, line: CommandLine, signals: Sig
         : [process.execPath, Bun.main],
     signal: verb.waits ? signals.signal : new AbortController().signal,
     terminal: openTerminal(),
+    permit: async (asked) => {
+      await checkSession(verb, asked, input, process.pid)
+      await checkFolders(verb, asked)
+    },
   })
   await checkEnvironment(verb, app)
-  await checkSession(verb, app, input, process.pid)
-  await checkFolders(verb, app)
+  await app.permit()
   const json = verb.alwaysJson || line.options.has('json')
   const print = async (answer: Omit<Answer, 'exit'>) =>
     write(1, await render(answer, json, line.options.has('no-color')))

@@ -20,7 +20,8 @@ export async function approveTask(
 ): Promise<ApproveTaskReport> {
   const project = app.project()
   const kept = keptOf(project)
-  return withTasks(project, () => {
+  return withTasks(project, async () => {
+    await app.permit()
     const task = existingTask(project, o.task)
     const checked = checkApproval({ task, to: o.to, kept })
     if (!checked.ok) throw errors.transitionRefused(o.task, checked.rule, checked.why, checked.fix)

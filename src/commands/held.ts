@@ -20,7 +20,7 @@ export function existingLoop(project: Project, name: string): LoopPlaces {
 
 /**
  * Runs something while nobody else can change the loop. An unfinished write of the last writer is completed first.
- * Throws `busy` after five seconds, and `state_damaged` for a loop without state.
+ * Throws `busy` after five seconds, `in_tick` for a session that exchanged the project's folders meanwhile, and `state_damaged` for a loop without state.
  */
 export async function withLoop<T>(
   app: App,
@@ -30,6 +30,7 @@ export async function withLoop<T>(
   const lock = await acquire(places.lock, { waitMs: lockWaitMs })
   if (lock.busy) throw errors.busy(places.name, lock.holder)
   await using _held = lock
+  await app.permit()
   return await keepingRun(places, () => use(stateOf(app.project(), places)))
 }
 

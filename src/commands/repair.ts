@@ -34,6 +34,7 @@ export async function repair(app: App, { loop }: { loop: string }): Promise<Repa
   const lock = await acquire(places.lock, { waitMs: lockWaitMs })
   if (lock.busy) throw errors.busy(loop, lock.holder)
   await using _held = lock
+  await app.permit()
   const strayed = strayedOf(places, project)
   const isCopy = strayed?.kind === 'copied'
   // What a copied run.json names are the processes of the other loop's tick.

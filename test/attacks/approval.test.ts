@@ -29,6 +29,18 @@ const around = (...folders: string[]) =>
     ...folders.map((folder) => `ln -s "$ROOT/.automaton/${folder}" .automaton/${folder}`),
   ].join('\n')
 
+/** A project of its own, whose folder becomes a link while the call waits for a lock. */
+const swapped = (folder: string, lock: string, command: string) =>
+  [
+    'cd "$(mktemp -d)" && git init -qb main . && git -c user.name=a -c user.email=a@a commit -qm x --allow-empty',
+    'alias mine="env -u AUTOMATON_IN_TICK -u AUTOMATON_RUN_ID automaton"',
+    'mine init && mine create-loop other --from-template backlog',
+    'echo x | mine create-task fix-it --brief -',
+    `mkfifo ready; (flock 9; echo > ready; sleep 1) 9> ${lock} & read -r _ < ready`,
+    `(sleep 0.6; mv ${folder} was; ln -s "$ROOT/${folder}" ${folder}) &`,
+    orphan(command),
+  ].join('\n')
+
 /** Ways in which a session without shame asks for an approval; `$APPROVE` is the plain command. */
 const routes: Record<string, string> = {
   'by its name': '$APPROVE',
@@ -59,6 +71,16 @@ const routes: Record<string, string> = {
   ].join('\n'),
   'in a project of its own whose loops are a link': `${around('loops', 'tasks')}\n${orphan('$APPROVE')}`,
   'in a project of its own whose tasks are a link': `${around('tasks')}\n${orphan('automaton approve --task fix-it --to complete')}`,
+  'in a project of its own whose loops become a link': swapped(
+    '.automaton/loops',
+    '.automaton/loops/other/.state.lock',
+    '$APPROVE',
+  ),
+  'in a project of its own whose tasks become a link': swapped(
+    '.automaton/tasks',
+    '.automaton/cache/tasks.lock',
+    'automaton approve --task fix-it --to complete',
+  ),
   'in a project of its own with the same log': [
     `${around()}; mkdir -p .automaton/loops/other; cp "$ROOT"/.automaton/loops/other/* .automaton/loops/other`,
     'cp "$ROOT/.automaton/loops/other/.state.loop" .automaton/loops/other',
