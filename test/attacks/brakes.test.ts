@@ -385,7 +385,9 @@ describe('a session that keeps its tick from writing down what it left', () => {
     ['puts a folder there', 'rm ../run.json; mkdir -p ../run.json/x'],
   ])('and %s is caught at it, and at what else it did', async (_name, script) => {
     const lift = `sed -i 's/"interval_seconds": [0-9]*/"interval_seconds": 1/' ../loop.json`
-    using attacked = await attack([spend, lift, script, block].join('\n'))
+    // The tick writes it once more when the session has started: what happens before that is undone.
+    const started = `until grep -q '"group"' ../run.json; do sleep 0.02; done`
+    using attacked = await attack([spend, lift, started, script, block].join('\n'))
     const { p, halt } = attacked
     expect(attacked.call.code).toBe(5)
     expect(halt).toMatchObject({ reason: 'drift_detected', detail: 'tamper:run.json' })
