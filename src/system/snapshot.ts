@@ -10,6 +10,7 @@ import { type Holes, openUp } from './open-up.ts'
 import { requireNoPipes } from './pipes.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
+import { takeFiles } from './take-files.ts'
 
 /** A working tree as it lies on the disk, as a git tree. */
 export interface Snapshot extends AsyncDisposable {
@@ -129,8 +130,7 @@ async function fillIndex({ repo, worktree, place, empty, commit, skip }: Filling
   for (const name of skip) files.delete(name)
   const added = [...nested].filter((name) => tracked.get(name) !== '160000')
   await removeFromIndex(place, [...gone, ...added.filter((name) => tracked.has(name))])
-  const add = ['update-index', '--add', '--replace', '--remove', '-z', '--stdin']
-  await gitBytes(place, add, { stdin: joinNames(files) })
+  await takeFiles(place, files)
   for (const name of added) await addNested(place, name)
   return { expected: [...files, ...added], nested, look }
 }

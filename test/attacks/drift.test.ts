@@ -135,6 +135,21 @@ describe('a change out of scope is reported by name', () => {
     expect(a.halt.files).toEqual(names.map((name) => `src/${name}`).sort())
   })
 
+  test.concurrent('beside a file that claims an encoding which it is not in (S18)', async () => {
+    const claim = 'echo "x.txt working-tree-encoding=UTF-16" > src/.gitattributes; echo no mark >> src/x.txt'
+    const honestClaim = { 'src/.gitattributes': 'y.txt working-tree-encoding=UTF-16\n' }
+    using a = await attack(`${claim}; echo x > out`, { files: { ...files, ...honestClaim } })
+    expect(a.call.code).toBe(4)
+    expect(a.halt.files).toEqual(['out', 'src/.gitattributes'])
+    const discard = await a.p.call(['approve', '--loop', 'nightly', '--halt', a.halt.id, '--discard'])
+    expect(discard.code, discard.stderr).toBe(0)
+    expect(existsSync(join(a.p.worktree, 'out'))).toBe(false)
+    expect(existsSync(join(a.p.worktree, 'src', 'x.txt'))).toBe(false)
+    a.p.script({ implement: `echo no mark >> src/y.txt; ${artifact}` })
+    for (const turn of ['first', 'second']) expect((await a.p.tick()).code, turn).toBe(0)
+    expect(a.p.git('show', 'automaton/nightly:src/y.txt')).toBe('no mark\nno mark')
+  })
+
   test.concurrent('a link out of the tree, and a folder of the scope that became one (S20)', async () => {
     const script = [
       'ln -s ../../../loop.json src/loop; ln -s "$HOME" src/home; ln -s ../.git src/git',

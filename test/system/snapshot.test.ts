@@ -1,9 +1,20 @@
 import { expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { diffTrees } from '../../src/system/diff.ts'
 import { gitText } from '../../src/system/git.ts'
 import { snapshot } from '../../src/system/snapshot.ts'
+import { takeFiles } from '../../src/system/take-files.ts'
+import { restoreWorktree } from '../../src/system/worktree.ts'
 import { git, makeRepo, writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { addLoop, hostileAttributes, makeCanary, makeLoop, plant, repositoryOf } from './fixtures.ts'
@@ -169,11 +180,57 @@ test('files and folders that changed places, and special files, do not stop it',
   expect(await gitText(now.place, ['ls-tree', '-r', '--name-only', now.tree])).toBe('a\nb/y.txt')
 })
 
-test('a file that git cannot take in is an error, not a missing file', async () => {
+test('a file that is not in the encoding that is claimed for it is taken as it is, and the others as ever', async () => {
+  using dir = tempDir()
+  const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+  const root = makeRepo(join(dir.path, 'r'), { '.gitattributes': 'good.txt working-tree-encoding=UTF-16\n' })
+  writeFileSync(join(root, 'good.txt'), utf16('good\n'))
+  git(root, 'add', '-A')
+  git(root, 'commit', '-qm', 'encoded')
+  const { repo, worktree, base } = await addLoop(root)
+  await using clean = await snapshot({ repo, worktree, persist: false })
+  expect(clean.tree).toBe(git(root, 'rev-parse', `${base}^{tree}`))
+  writeFileSync(join(worktree, 'good.txt'), utf16('good\n'))
+  const claims = ['x.txt', 'y.txt', 'z.txt'].map((name) => `${name} working-tree-encoding=UTF-16\n`)
+  writeFiles(worktree, { 'src/.gitattributes': `${claims.join('')}n.txt working-tree-encoding=nonsense\n` })
+  writeFiles(worktree, { 'src/x.txt': 'no mark\n', 'src/y.txt': 'no mark\n', 'src/n.txt': 'n\n' })
+  writeFileSync(join(worktree, 'src', 'z.txt'), utf16('z\n'))
+  await using now = await snapshot({ repo, worktree, persist: false })
+  const changes = await diffTrees(now.place, base, now.tree)
+  expect(changes.map(({ name }) => name)).toEqual(
+    ['.gitattributes', 'n.txt', 'x.txt', 'y.txt', 'z.txt'].map((name) => `src/${name}`),
+  )
+  const held = (name: string) => gitText(now.place, ['cat-file', 'blob', `${now.tree}:src/${name}`])
+  expect(await held('x.txt')).toBe('no mark')
+  expect(await held('z.txt')).toBe('z')
+  await restoreWorktree({ repo, worktree, commit: base, branch: 'automaton/nightly' })
+  expect(existsSync(join(worktree, 'src'))).toBe(false)
+  await using back = await snapshot({ repo, worktree, persist: false })
+  expect(back.tree).toBe(clean.tree)
+})
+
+test('a file that lost the encoding of its commit is a change, and is put back in that encoding', async () => {
+  using dir = tempDir()
+  const root = makeRepo(join(dir.path, 'r'), { '.gitattributes': '*.txt working-tree-encoding=UTF-16\n' })
+  writeFileSync(join(root, 'a.txt'), Buffer.from('\ufeffa\n', 'utf16le'))
+  git(root, 'add', '-A')
+  git(root, 'commit', '-qm', 'encoded')
+  const { repo, worktree, base } = await addLoop(root)
+  const before = readFileSync(join(worktree, 'a.txt'))
+  writeFileSync(join(worktree, 'a.txt'), 'plain\n')
+  await using now = await snapshot({ repo, worktree, persist: false })
+  expect((await diffTrees(now.place, base, now.tree)).map(({ name }) => name)).toEqual(['a.txt'])
+  await restoreWorktree({ repo, worktree, commit: base, branch: 'automaton/nightly' })
+  expect(readFileSync(join(worktree, 'a.txt'))).toEqual(before)
+})
+
+test('what git cannot take in for another reason is an error, not a missing file', async () => {
   using dir = tempDir()
   const { repo, worktree } = await makeLoop(join(dir.path, 'r'))
-  writeFiles(worktree, { '.gitattributes': 'x.txt working-tree-encoding=nonsense\n', 'x.txt': 'x\n' })
-  await expect(snapshot({ repo, worktree, persist: false })).rejects.toThrow(/git failed .*x\.txt/)
+  await using now = await snapshot({ repo, worktree, persist: false })
+  writeFiles(worktree, { 'x.txt': 'x\n' })
+  const place = { ...now.place, index: join(dir.path, 'nowhere', 'index') }
+  await expect(takeFiles(place, new Set(['x.txt']))).rejects.toThrow(/git failed .*update-index/)
 })
 
 test('a repository with sha256, and one whose path needs quoting, work too', async () => {
