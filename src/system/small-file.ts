@@ -61,7 +61,9 @@ function readRegular(file: string): string | null {
   if (fd === null) return null
   try {
     // Files that the kernel makes up say that they have no bytes, so the end is what is looked for.
-    return Buffer.concat([...chunksOf(fd, limit)].map((bytes) => Buffer.from(bytes))).toString('utf8')
+    const parts: Buffer[] = []
+    for (const bytes of chunksOf(fd, limit)) parts.push(Buffer.from(bytes))
+    return Buffer.concat(parts).toString('utf8')
   } finally {
     closeSync(fd)
   }
