@@ -1,7 +1,8 @@
 import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
+import type { Deps } from '../runner/deps.ts'
 import { refusalOf } from '../runner/facts.ts'
-import { readSetting } from '../runner/setting.ts'
+import { readSetting, type Setting } from '../runner/setting.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
 import { sharedFileSystem } from '../system/disk.ts'
@@ -210,10 +211,20 @@ async function refusal(app: App, facts: LoopFacts): Promise<Finding[]> {
     const setting = readSetting(places, deps.project, app.home)
     const found = await refusalOf({ places, deps, setting, state })
     if (found) return [{ what, level: 'bad', detail: found.why, fix: found.fix }]
-    return await contextFindings(app, facts)
+    return [...(await holesOf(facts, setting, deps)), ...(await contextFindings(app, facts))]
   } catch (error) {
     return [bad(what, error)]
   }
+}
+
+/** What the loop's sandbox leaves open. */
+async function holesOf({ places, config }: LoopFacts, { repo }: Setting, deps: Deps): Promise<Finding[]> {
+  if (!config) return []
+  const { sandboxOf } = await import('../runner/containment.ts')
+  const { sandboxHoles } = await import('../runner/holes.ts')
+  const choice = await sandboxOf(config, deps)
+  const holes = await sandboxHoles({ choice, config, places, repo, deps })
+  return holes.map(({ what, fix }) => ({ what: `loop ${places.name}`, level: 'hint', detail: what, fix }))
 }
 
 function good(what: string, detail: string): Finding {

@@ -102,6 +102,7 @@ export async function status(app: App, o: { loop: string | null }): Promise<Stat
 
 async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopPage> {
   const { places, state, config, run, isTicking } = facts
+  const { held, holes } = await containment(app, project, facts)
   return {
     loop: places.name,
     status: state?.status ?? null,
@@ -129,9 +130,9 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     waits_until: facts.waitsUntil,
     interval_seconds: config?.schedule.interval_seconds ?? null,
     schedule: { scheduler: state?.schedule.kind ?? null, enabled: state?.schedule.enabled ?? false },
-    containment: await containment(app, project, facts),
+    containment: held,
     context: await loopContext(app, facts),
-    warnings: warnings(project, facts),
+    warnings: [...warnings(project, facts), ...holes],
     problems: facts.problems,
     next: nextCommands(facts, await hasWork(app, project, facts)),
   }
@@ -160,19 +161,24 @@ async function hasWork(app: App, project: Project, { state, config }: LoopFacts)
   }
 }
 
+/** What keeps the sessions to their work, and what that leaves open. */
 async function containment(
   app: App,
   project: Project,
-  { config }: LoopFacts,
-): Promise<LoopPage['containment']> {
-  if (!config) return null
+  { places, config }: LoopFacts,
+): Promise<{ held: Containment | null; holes: string[] }> {
+  if (!config) return { held: null, holes: [] }
   const { file_scope: scope, worktree } = config.blast_radius
-  const where = worktree ? 'worktree' : hasGit(project) ? 'checkout' : 'folder without git'
+  const repo = findRepository(project.root)
+  const where = worktree ? 'worktree' : repo ? 'checkout' : 'folder without git'
   // A session may itself be in a sandbox, where trying one out tells nothing.
-  if (app.inTick) return { tier: null, why: '', where, scope }
+  if (app.inTick) return { held: { tier: null, why: '', where, scope }, holes: [] }
   const { sandboxOf } = await import('../runner/containment.ts')
-  const { tier, why } = await sandboxOf(config, app)
-  return { tier, why, where, scope }
+  const { sandboxHoles } = await import('../runner/holes.ts')
+  const choice = await sandboxOf(config, app)
+  const holes = await sandboxHoles({ choice, config, places, repo, deps: await app.deps() })
+  const { tier, why } = choice
+  return { held: { tier, why, where, scope }, holes: holes.map(({ what, fix }) => `${what}; fix: ${fix}`) }
 }
 
 function warnings(project: Project, { places, state, run, isTicking, config }: LoopFacts): string[] {

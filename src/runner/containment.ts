@@ -6,7 +6,7 @@ import type { LoopConfig } from '../machine/config.ts'
 import { checkoutDir } from '../system/checkout.ts'
 import { realDestination, realPath } from '../system/real-path.ts'
 import { removeTree } from '../system/remove.ts'
-import { policyFor } from '../system/sandbox/policy.ts'
+import { policyFor, type SandboxPolicy } from '../system/sandbox/policy.ts'
 import { findSandbox, type SandboxChoice } from '../system/sandbox/tier.ts'
 import { type WrappedCommand, wrapCommand } from '../system/sandbox/wrap.ts'
 import { runFolder } from '../system/snapshot.ts'
@@ -28,8 +28,30 @@ export function sandboxOf(config: LoopConfig, deps: Pick<Deps, 'env'>): Promise<
 
 /** Puts a program into the tick's sandbox; without one it stays as it is. Dispose when its processes have ended. */
 export function contain(scene: Scene, site: Site, program: Contained): WrappedCommand {
-  const { deps, places, repo, config } = scene
-  const policy = policyFor({
+  const { writes, env, argv } = program
+  return wrapCommand({
+    choice: scene.sandbox,
+    policy: policyOf({ scene, site, writes, path: env.PATH }),
+    argv,
+    path: env.PATH ?? '',
+    self: scene.deps.self,
+  })
+}
+
+/** What {@link policyOf} is drawn for. */
+export interface PolicyScope {
+  scene: Pick<Scene, 'deps' | 'places' | 'repo' | 'config' | 'run'>
+  site: Pick<Site, 'kind' | 'root' | 'cwd'>
+  /** Folders that the program must write, besides those of `loop.json`. */
+  writes: readonly string[]
+  /** The PATH that the program gets. */
+  path: string | undefined
+}
+
+/** What a loop's sandbox is to let a program do. */
+export function policyOf({ scene, site, writes, path }: PolicyScope): SandboxPolicy {
+  const { deps, places, repo, config, run } = scene
+  return policyFor({
     worktree: site.root,
     cwd: site.cwd,
     runFolder: join(site.cwd, runFolder),
@@ -41,19 +63,12 @@ export function contain(scene: Scene, site: Site, program: Contained): WrappedCo
     loopDir: places.dir,
     userHome: deps.env.HOME ?? userInfo().homedir,
     uid: userInfo().uid,
-    harnessWrites: [...program.writes, ...config.harness.writes],
+    harnessWrites: [...writes, ...config.harness.writes],
     self: deps.self,
-    path: [deps.env.PATH, program.env.PATH].flatMap((path) => path?.split(delimiter) ?? []),
+    path: [deps.env.PATH, path].flatMap((folders) => folders?.split(delimiter) ?? []),
     temporary: ['/tmp', tmpdir()],
     real: realDestination,
-    tmp: join(realPath(tmpdir()), `${temporaryPrefix(scene.run)}${randomBytes(4).toString('hex')}`),
-  })
-  return wrapCommand({
-    choice: scene.sandbox,
-    policy,
-    argv: program.argv,
-    path: program.env.PATH ?? '',
-    self: deps.self,
+    tmp: join(realDestination(tmpdir()), `${temporaryPrefix(run)}${randomBytes(4).toString('hex')}`),
   })
 }
 

@@ -19,8 +19,8 @@ export async function distrustWritable(
   distrust([deps.project.root, ...(repo ? [repo.toplevel] : []), ...given])
 }
 
-/** An agent that cannot be set up is told elsewhere. */
-async function adapterWrites({ harness }: LoopConfig, { host }: Deps): Promise<readonly string[]> {
+/** The folders that the loop's agent declares. An agent that cannot be set up is told elsewhere. */
+export async function adapterWrites({ harness }: LoopConfig, { host }: Deps): Promise<readonly string[]> {
   if (harness.command) return []
   try {
     return (await host.harness(harness.use, {})).writes

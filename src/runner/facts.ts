@@ -181,7 +181,12 @@ async function sandboxRefusal(config: LoopConfig, deps: Deps): Promise<Refusal |
   if (config.blast_radius.sandbox !== 'required') return null
   const { sandboxOf } = await import('./containment.ts')
   const { sandboxFix } = await import('../system/sandbox/tier.ts')
-  const { tier, why } = await sandboxOf(config, deps)
+  const { openBrakes } = await import('./holes.ts')
+  const choice = await sandboxOf(config, deps)
+  const open = openBrakes(choice, config, deps)
+  // What can be undone only afterwards is no sandbox for whoever insists on one.
+  if (open) return { kind: 'sandbox', why: open.what, fix: open.fix }
+  const { tier, why } = choice
   if (tier !== 'T0') return null
   const fix = `${sandboxFix}, or set blast_radius.sandbox to "auto" in loop.json`
   return { kind: 'sandbox', why, fix }

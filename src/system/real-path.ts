@@ -12,16 +12,28 @@ export function realPath(path: string): string {
 
 /**
  * The same of an absolute path of which nothing, or only the beginning, exists yet. A link that leads nowhere counts as
- * what it names: a write would go there.
+ * what it names: a write would go there. What this user may not look at stays as it is written.
  */
-export function realDestination(path: string, left = 40): string {
+export function realDestination(path: string): string {
+  return follow(path, 40)
+}
+
+function follow(path: string, left: number): string {
   try {
     return realPath(path)
   } catch {
     const folder = dirname(path)
     if (folder === path || left === 0) return path
-    const link = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null
-    if (link !== null) return realDestination(resolve(folder, link), left - 1)
-    return join(realDestination(folder, left - 1), basename(path))
+    const link = linkAt(path)
+    if (link !== null) return follow(resolve(folder, link), left - 1)
+    return join(follow(folder, left - 1), basename(path))
+  }
+}
+
+function linkAt(path: string): string | null {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : null
+  } catch {
+    return null
   }
 }

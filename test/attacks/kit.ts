@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Call } from '../helpers/cli.ts'
 import { goodAgent, makeProject, must, type ProjectOptions, type TestProject } from '../helpers/project.ts'
@@ -127,3 +127,21 @@ export function walk(folder: string): string[] {
 
 /** An agent that behaves, for the ticks around an attack. */
 export const honest = goodAgent
+
+/** A folder of links to every program on PATH but one; written as a PATH. */
+export function pathWithout(program: string, into: string): string {
+  const folder = join(into, 'bin')
+  mkdirSync(folder)
+  for (const from of (process.env.PATH ?? '').split(':').filter((one) => existsSync(one))) {
+    for (const name of readdirSync(from)) {
+      if (name !== program && !existsSync(join(folder, name))) {
+        try {
+          symlinkSync(join(from, name), join(folder, name))
+        } catch {
+          // A dangling link of this name is there.
+        }
+      }
+    }
+  }
+  return folder
+}

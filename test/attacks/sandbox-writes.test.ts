@@ -1,10 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { landlockAbi, leastAbi } from '../../src/system/sandbox/landlock.ts'
 import { findSandbox } from '../../src/system/sandbox/tier.ts'
 import { writeFiles } from '../helpers/repo.ts'
+import { tempDir } from '../helpers/temp.ts'
 import { isSkipped, makePlace, titleOf, ways } from '../system/sandbox/session.ts'
-import { honest, makeTarget } from './kit.ts'
+import { honest, makeTarget, pathWithout } from './kit.ts'
 
 setDefaultTimeout(60_000)
 
@@ -114,3 +116,42 @@ for (const way of ways.filter(({ who }) => who === 'self')) {
     })
   })
 }
+
+const hasLandlock = process.platform === 'linux' && landlockAbi() >= leastAbi
+
+describe.skipIf(!hasLandlock)(`Landlock${hasLandlock ? '' : ' (skipped: this kernel has none)'}`, () => {
+  test('is not the sandbox that a loop insists on whose sessions work in the checkout (S44, S10)', async () => {
+    using bin = tempDir()
+    using p = await makeTarget({ loop: { blast_radius: { worktree: false } } }, 'required')
+    const loop = join(p.loopDir, 'loop.json')
+    const before = readFileSync(loop, 'utf8')
+    p.script({ implement: `echo " " >> '${loop}'\n${honest.implement}` })
+    const env = { PATH: pathWithout('bwrap', bin.path) }
+    const call = await p.call(['tick', p.loop], { env })
+    expect([call.code, call.stdout + call.stderr]).toEqual([5, expect.stringContaining('use a worktree')])
+    expect(readFileSync(loop, 'utf8')).toBe(before)
+    const gate = await p.call(['check-gate', p.loop, '--json'], { env })
+    expect(gate.stdout).toContain('refused:sandbox')
+    expect(gate.stdout).toContain(`Landlock cannot protect ${p.root}/.automaton`)
+  })
+
+  test('is said to leave it open where the loop takes what there is, and so are programs (S10, S3)', async () => {
+    using bin = tempDir()
+    using p = await makeTarget({ loop: { blast_radius: { worktree: false } } }, 'auto')
+    const own = join(p.home, '.agent', 'bin')
+    mkdirSync(own, { recursive: true })
+    mkdirSync(join(p.home, '.config', 'gh'), { recursive: true })
+    p.configure({ harness: { writes: [p.scenarioDir, '~/.agent', '~/.config', '~/'] } })
+    const env = { PATH: `${own}:${pathWithout('bwrap', bin.path)}` }
+    const said = [
+      `Landlock cannot protect ${p.root}/.automaton`,
+      `Landlock cannot protect the programs in ${own}`,
+      `may not write ${p.home}/.config: Landlock cannot keep`,
+      'may not write ~/: it is protected, or holds too much',
+    ]
+    const { stdout } = await p.call(['status', p.loop, '--json'], { env })
+    for (const text of said) expect(stdout).toContain(text)
+    const doctor = await p.call(['doctor', '--json'], { env })
+    for (const text of said) expect(doctor.stdout).toContain(text)
+  })
+})

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSandbox } from '../../src/system/sandbox/tier.ts'
 import { readChain } from '../helpers/invariants.ts'
@@ -7,7 +7,7 @@ import { processesWith } from '../helpers/processes.ts'
 import type { TestProject } from '../helpers/project.ts'
 import { writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
-import { haltedLoop, honest, makeTarget, trying } from './kit.ts'
+import { haltedLoop, honest, makeTarget, pathWithout, trying } from './kit.ts'
 
 setDefaultTimeout(60_000)
 
@@ -144,23 +144,4 @@ function brakes(p: TestProject): Record<string, string> {
     join(p.root, '.automaton', 'tasks', 'fix-it', 'TASK.md'),
   ]
   return Object.fromEntries(names.map((name) => [name, readFileSync(name, 'utf8')]))
-}
-
-/** A folder of links to every program on PATH but one; written as a PATH. */
-function pathWithout(program: string, into: string): string {
-  const folder = join(into, 'bin')
-  mkdirSync(folder)
-  for (const from of (process.env.PATH ?? '').split(':').filter((one) => existsSync(one))) {
-    for (const name of readdirSync(from)) {
-      if (name !== program && !existsSync(join(folder, name))) {
-        try {
-          symlinkSync(join(from, name), join(folder, name))
-        } catch {
-          // A dangling link of this name is there.
-        }
-      }
-    }
-  }
-  writeFileSync(join(into, 'made'), '')
-  return folder
 }

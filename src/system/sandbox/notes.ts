@@ -12,6 +12,11 @@ export function refusedNote({ path, why }: RefusedWrite): string {
   return `the harness may not write ${path}: ${why}`
 }
 
+/** Says which folder nobody gets under Landlock: who may write it could move what is hidden in it to where it can be read. */
+export function hidingNote({ folder, hidden }: { folder: string; hidden: string }): string {
+  return refusedNote({ path: folder, why: `Landlock cannot keep ${hidden} in it hidden` })
+}
+
 /** Says what Landlock leaves open; `programs` are the folders of PATH among it. */
 export function landlockHole(
   { path, access }: Pick<Rule, 'path' | 'access'>,

@@ -6,7 +6,7 @@ import { removeTree } from '../remove.ts'
 import { bwrapArgs } from './bwrap.ts'
 import { type Entry, sandboxVerb } from './enter.ts'
 import { type Ground, groundOf, hidingIn, holesIn, type Rule } from './ground.ts'
-import { landlockHole, policyNotes, refusedNote } from './notes.ts'
+import { hidingNote, landlockHole, policyNotes } from './notes.ts'
 import type { SandboxPolicy } from './policy.ts'
 import { seatbeltProfile } from './seatbelt.ts'
 import type { SandboxChoice } from './tier.ts'
@@ -76,8 +76,7 @@ export function wrapCommand(request: WrapRequest): WrappedCommand {
 /** Under Landlock whoever may write a folder may move what is hidden in it to where it can be read. */
 function withoutHiding(ground: Ground, policy: SandboxPolicy, notes: string[]): Ground {
   const found = hidingIn(ground.rules, policy.makes)
-  for (const { folder, hidden } of found)
-    notes.push(refusedNote({ path: folder, why: `Landlock cannot keep ${hidden} in it hidden` }))
+  notes.push(...found.map(hidingNote))
   const isGiven = ({ path }: Rule) => !found.some(({ folder }) => folder === path)
   return { ...ground, rules: ground.rules.filter(isGiven) }
 }
