@@ -251,6 +251,12 @@ export const errors = {
       `no such program (${program}): the scheduler is driven by it`,
       `install ${program}, choose another with --scheduler, or use automaton daemon`,
     ),
+  sessionLives: (loop: string) =>
+    environment(
+      'session_lives',
+      `what a session started cannot be ended (${loop}): it was killed, and runs on or comes back`,
+      `end it by hand (ps -ef shows what runs), then automaton status ${loop}`,
+    ),
   stateDamaged: (file: string, why: string, loop: string) =>
     environment('state_damaged', `state cannot be read (${file}): ${why}`, `automaton repair ${loop}`),
   stateTampered: (file: string, why: string, loop: string) =>

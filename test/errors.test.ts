@@ -204,6 +204,11 @@ const table = {
     says: 'no such program (crontab): the scheduler is driven by it',
     exit: 5,
   },
+  sessionLives: {
+    error: errors.sessionLives('nightly'),
+    says: 'what a session started cannot be ended (nightly): it was killed, and runs on or comes back',
+    exit: 5,
+  },
   stateDamaged: {
     error: errors.stateDamaged('.state.loop', 'it is not JSON', 'nightly'),
     says: 'state cannot be read (.state.loop): it is not JSON',

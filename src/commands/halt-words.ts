@@ -12,6 +12,7 @@ const sentences: Readonly<Record<string, string>> = {
   'primary checkout changed': 'your own checkout changed during a session',
   repaired: 'its state was rebuilt by "automaton repair"',
   repeated_crash: 'too many ticks in a row died half-way',
+  session_lives: 'what a session started could not be ended, and may still run',
   'tamper:rollback':
     'its branch has commits of ticks that its state and log know nothing of: older ones were put back',
   'task:human_intervention': 'its task waits for a person',

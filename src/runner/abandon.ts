@@ -40,6 +40,8 @@ export interface Abandoned {
   seconds: number
   /** Told to stop, rather than dead: not counted. */
   interrupted?: boolean
+  /** What its session started could not be ended, and may do anything from now on: a person has to. */
+  lives?: boolean
   /** What ended it, where that is known. */
   cause?: string
   /** What is known already to have been tampered with. */
@@ -122,12 +124,13 @@ function about({ tick, task, phase, step }: RunRecord) {
 
 /** The halt that a running loop has from now on, or null. */
 function haltFor(
-  { setting }: Abandoned,
+  { setting, lives }: Abandoned,
   state: LoopState,
   { at, changed }: { at: string; changed: string[] },
 ): Halt | null {
   if (state.status !== 'running') return null
   if (changed.length > 0) return makeHalt('drift_detected', `tamper:${changed[0]}`, at, changed)
+  if (lives) return makeHalt('human_intervention', 'session_lives', at)
   const limit = setting.config?.brakes.max_consecutive_errors ?? defaultErrorLimit
   return state.incomplete_ticks >= limit ? makeHalt('human_intervention', 'repeated_crash', at) : null
 }

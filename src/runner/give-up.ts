@@ -1,3 +1,4 @@
+import { AutomatonError } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
 import { load } from '../store/journal.ts'
 import type { LoopPlaces } from '../store/layout.ts'
@@ -31,6 +32,7 @@ export async function giveUp(o: {
     const interrupted = deps.signal.aborted
     const { seconds } = ledger.spent()
     const setting = { repo, config }
+    const lives = cause instanceof AutomatonError && cause.code === 'session_lives'
     const tampered = known.isKept ? [] : ['run.json']
     await abandon({
       places,
@@ -40,6 +42,7 @@ export async function giveUp(o: {
       run,
       seconds,
       interrupted,
+      lives,
       cause: String(cause),
       tampered,
     })

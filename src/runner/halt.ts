@@ -19,6 +19,24 @@ export function makeHalt(reason: Death, detail: string, at: string, files: strin
   return { id: newHaltId(), reason, detail, at, files }
 }
 
+/** Halts a tick in its middle: its next session is not started. */
+export class Halting extends Error {
+  override readonly name = 'Halting'
+  constructor(readonly halt: Halt) {
+    super(halt.detail)
+  }
+}
+
+/** What `run` answers, or what halted the tick before it could. */
+export async function orHalting<T>(run: () => Promise<T>): Promise<T | Halting> {
+  try {
+    return await run()
+  } catch (error) {
+    if (error instanceof Halting) return error
+    throw error
+  }
+}
+
 /** Whether a halt is about something that was tampered with; such a record may have to mend the log that it joins. */
 export function isTamper(halt: Halt | null): boolean {
   return halt?.detail.startsWith('tamper:') ?? false

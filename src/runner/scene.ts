@@ -7,6 +7,7 @@ import type { LoopPlaces } from '../store/layout.ts'
 import type { Repository } from '../system/repository.ts'
 import type { SandboxChoice } from '../system/sandbox/tier.ts'
 import type { Deps } from './deps.ts'
+import type { LastLook } from './last-look.ts'
 import type { Ledger } from './ledger.ts'
 
 /** One tick's surroundings: fixed from its start to its end. */
@@ -30,6 +31,8 @@ export interface Scene {
   /** The state that passed the gate: what the tick spends comes on top of it. */
   opening: LoopState
   ledger: Ledger
+  /** What was last seen of what sessions must leave alone. */
+  looks: LastLook
   /** What sessions are locked in by. */
   sandbox: SandboxChoice
   warnings: string[]

@@ -1,4 +1,5 @@
 import type { Role, SessionErrorKind, SessionReport } from '../api/harness.ts'
+import { errors } from '../errors.ts'
 import { contextFloor, type RoleContext } from '../machine/budget.ts'
 import { contextFix, floorWords } from '../machine/gate.ts'
 import { resolveModel } from '../machine/models.ts'
@@ -115,6 +116,7 @@ export async function runSession(spec: SessionSpec): Promise<SessionOutcome> {
     ok: outcome.failure === null,
     seconds: deps.clock.seconds() - seconds,
   })
+  if (result.lives) throw errors.sessionLives(places.name)
   if (result.ended === 'aborted') throw deps.signal.reason
   return outcome
 }

@@ -113,6 +113,7 @@ export class SourceTools
       signal: deps.signal,
       runId: run,
     })
+    if (result.lives) throw errors.sessionLives(places.name)
     const mask = maskSecrets(deps.env)
     return {
       exitCode: result.exitCode,

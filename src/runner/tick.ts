@@ -22,12 +22,12 @@ import type { Deps } from './deps.ts'
 import { distrustWritable } from './distrust.ts'
 import { passGate } from './gate.ts'
 import { giveUp } from './give-up.ts'
-import { caughtAt, makeHalt } from './halt.ts'
+import { caughtAt, Halting, makeHalt, orHalting } from './halt.ts'
 import { journalist } from './journalist.ts'
+import { LastLook } from './last-look.ts'
 import { Ledger } from './ledger.ts'
 import { noteMissed } from './missed.ts'
 import { setUpNotifiers } from './notify.ts'
-import { OverBudget, withinBudget } from './over-budget.ts'
 import { recover } from './recover.ts'
 import type { TickReport } from './report.ts'
 import type { Scene, Search, Work } from './scene.ts'
@@ -42,6 +42,7 @@ import { type Outcome, settle } from './steps/settle.ts'
 import { prepareSite } from './steps/site.ts'
 import { verify } from './steps/verify.ts'
 import { mendMoved } from './strayed.ts'
+import { changedSince } from './watch.ts'
 
 /** One tick of one loop: find work, implement, verify, orchestrate, settle (contract, section 6). */
 export async function tick(loop: string, deps: Deps, options: { scheduled: boolean }): Promise<TickReport> {
@@ -133,6 +134,7 @@ async function attempt({ places, deps, setting, state, scheduled }: Attempt): Pr
     startedAt,
     opening: passed.state,
     ledger: new Ledger(deps.clock),
+    looks: new LastLook(),
     warnings: [],
   }
   await deps.host.emit('tick:start', { loop: places.name, tick: scene.tick })
@@ -159,7 +161,9 @@ async function workOn(scene: Scene, claimed: LoopState, work: Work): Promise<Tic
     return report
   } catch (error) {
     if (error instanceof SessionFailed) {
-      const report = await sessionFailed(scene, state, work, error)
+      const halt = error.halt ?? (await changedSince({ scene, site, work, journalist: papers }))
+      const { role, failure } = error
+      const report = await sessionFailed(scene, state, work, new SessionFailed(role, failure, halt))
       papers.done()
       return report
     }
@@ -181,8 +185,8 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
       halted(o, made, makeHalt('drift_detected', detail, scene.deps.clock.iso(), made.outOfScope)),
     )
   }
-  const graded = await withinBudget(() => verify({ ...o, made }))
-  if (graded instanceof OverBudget) return settle(halted(o, made, graded.halt))
+  const graded = await orHalting(() => verify({ ...o, made }))
+  if (graded instanceof Halting) return settle(halted(o, made, graded.halt))
   if (graded.halt) return settle(halted(o, made, graded.halt))
   if ('unreadable' in graded.result) {
     const detail = `verdict unreadable: ${graded.result.unreadable}`
@@ -194,22 +198,24 @@ async function sessions(o: Parameters<typeof implement>[0]): Promise<TickReport>
   o.journalist.step('settle', { brakes: {}, repository: null })
   keepArtifact(scene, work, made, graded.result)
   const { result, session: verifier, remembered } = graded
-  const decided = await withinBudget(() => orchestrate({ ...o, task, made, graded: result }))
+  const decided = await orHalting(() => orchestrate({ ...o, task, made, graded: result }))
   const verifySession = verifier?.id ?? null
   const ended = { scene, state, work, made, graded: result, verifySession, remembered }
-  if (decided instanceof OverBudget) {
+  if (decided instanceof Halting) {
     const { halt } = decided
     return settle({ ...ended, intent: { action: 'hold', reason: halt.detail }, halt })
   }
-  const halt = decided.session ? caughtAt(scene, decided.session) : null
+  const halt = (decided.session && caughtAt(scene, decided.session)) ?? (await changedSince(o))
   return settle({ ...ended, intent: decided.intent, halt })
 }
 
 /** On a pass the artifact becomes the task's own, under its phase's name, before anybody decides where the task goes. */
-function keepArtifact({ deps }: Scene, work: Work, made: Made, graded: ReadVerdict): void {
+function keepArtifact({ deps, looks }: Scene, work: Work, made: Made, graded: ReadVerdict): void {
   const name = artifactOf(work.phase)
   if (!graded.verdict.pass || name === null) return
-  writeAtomic(join(taskPlaces(deps.project, work.task).dir, name), `${made.artifact}\n`)
+  const text = `${made.artifact}\n`
+  writeAtomic(join(taskPlaces(deps.project, work.task).dir, name), text)
+  looks.wrote(`tasks/${work.task}/${name}`, text)
 }
 
 /** A tick that did work and halts before its end: counted, nothing verified, no operation applied. */

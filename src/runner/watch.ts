@@ -1,6 +1,8 @@
 import type { LoopConfig } from '../machine/config.ts'
+import type { Halt } from '../machine/state.ts'
 import { peek } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces } from '../store/layout.ts'
+import { isHeld } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { together } from '../system/git.ts'
@@ -10,8 +12,10 @@ import { compareRepository, recordRepository, type WatchOptions } from '../syste
 import { changedBrakes, recordBrakes } from './brakewire.ts'
 import { branchOf } from './facts.ts'
 import { changedFooting, recordFooting } from './footing.ts'
+import { caughtAt, Halting } from './halt.ts'
+import type { OtherLoops, Seen } from './last-look.ts'
 import { requireBudget } from './over-budget.ts'
-import type { Scene, Site, Work } from './scene.ts'
+import type { Scene, Site } from './scene.ts'
 import { runSession, type SessionOutcome, type SessionSpec } from './session.ts'
 
 /** What something was caught at. */
@@ -25,34 +29,81 @@ export interface Caught {
 /** A session with what it was caught at. */
 export interface WatchedOutcome extends SessionOutcome, Caught {}
 
-/** Runs a session, watched; throws `OverBudget` instead of starting one when a cap is reached. */
+/** What a look is about. */
+type Watched = Pick<SessionSpec, 'scene' | 'site' | 'work' | 'journalist'>
+
+/** Runs a session, watched; throws `Halting` instead of starting one when a cap is reached. */
 export async function watchedSession(spec: SessionSpec): Promise<WatchedOutcome> {
   requireBudget(spec.scene)
   const { result, ...caught } = await watched(spec, () => runSession(spec))
   return { ...result, ...caught }
 }
 
-/** Runs what an agent has a hand in between two looks at what it must leave alone: the brakes, the repository, the person's checkout. */
+/**
+ * Runs what an agent has a hand in between two looks at what it must leave alone: the brakes, the repository, the
+ * person's checkout. Throws `Halting` instead when any of it has changed since the tick's last look.
+ */
 export async function watched<T>(
-  spec: Pick<SessionSpec, 'scene' | 'site' | 'work' | 'role' | 'journalist'>,
+  spec: Watched & Pick<SessionSpec, 'role'>,
   run: () => Promise<T>,
 ): Promise<Caught & { result: T }> {
-  const { scene, site, work, role } = spec
-  const brakes = readBrakes(scene, work)
-  const footing = recordFooting(scene.deps.project, scene.places.name)
-  const repository = scene.repo ? await watchRepository(scene, scene.repo, site) : null
-  spec.journalist.step(role, { brakes, repository: repository?.before ?? null })
+  const { scene } = spec
+  const { looks } = scene
+  const last = looks.seen
+  const before = await look(spec, last)
+  const since = last && caughtAt(scene, await compare(spec, last, before))
+  if (since) throw new Halting(since)
+  looks.seen = before
+  spec.journalist.step(spec.role, { brakes: before.brakes, repository: before.repository })
   const result = await run()
-  const moved = changedFooting(footing, scene.deps.project)
-  const changed = [...moved, ...changedBrakes(brakes, readBrakes(scene, work))]
-  const found = (await repository?.look()) ?? { tamper: [], primary: [] }
-  const record = spec.journalist.look()?.isKept === false ? ['run.json'] : []
-  const tamper = [...changed, ...record, ...found.tamper].map((what) => `tamper:${what}`)
-  return { result, tamper, primary: reportPrimary(scene, found.primary) }
+  const after = await look(spec, before)
+  looks.seen = after
+  return { result, ...(await compare(spec, before, after)) }
 }
 
-function readBrakes({ places, deps }: Scene, work: Work) {
-  return recordBrakes({ places, project: deps.project, home: deps.home, task: work.task })
+/** The halt for what has changed since the tick's last look; null for nothing. */
+export async function changedSince(o: Watched): Promise<Halt | null> {
+  const last = o.scene.looks.seen
+  if (!last) return null
+  const now = await look(o, last)
+  o.scene.looks.seen = now
+  return caughtAt(o.scene, await compare(o, last, now))
+}
+
+async function look(o: Watched, last: Seen | null): Promise<Seen> {
+  const { scene, site, work } = o
+  const { places, deps, repo } = scene
+  const before = otherLoops(scene)
+  const brakes = recordBrakes({ places, project: deps.project, home: deps.home, task: work.task })
+  const footing = recordFooting(deps.project, places.name)
+  const [repository, primary] = repo
+    ? await together([
+        recordRepository(optionsOf(scene, repo, site)),
+        site.kind === 'worktree' ? primaryRecord(repo, last?.primary ?? {}) : null,
+      ])
+    : [null, null]
+  return { brakes, footing, repository, primary, loops: { before, after: otherLoops(scene) } }
+}
+
+async function compare(o: Watched, before: Seen, after: Seen): Promise<Caught> {
+  const { scene, site } = o
+  const { repo } = scene
+  const changed = [
+    ...changedFooting(before.footing, scene.deps.project),
+    ...changedBrakes(before.brakes, after.brakes),
+  ]
+  if (o.journalist.look()?.isKept === false) changed.push('run.json')
+  if (repo && before.repository && after.repository) {
+    const busyLoops = movedSince(before.loops.before, after.loops.after)
+    const options = { ...optionsOf(scene, repo, site), busyLoops }
+    changed.push(...(await compareRepository(before.repository, after.repository, options)))
+  }
+  const primary = before.primary && after.primary ? changedPrimary(before.primary, after.primary) : []
+  return { tamper: changed.map((what) => `tamper:${what}`), primary: reportPrimary(scene, primary) }
+}
+
+function optionsOf({ places, config }: Scene, repo: Repository, site: Site): WatchOptions {
+  return watchOptions({ repo, places, config, verified: site.start })
 }
 
 /** What is watched in a repository around the sessions of a loop. */
@@ -71,44 +122,25 @@ export function watchOptions(o: {
   }
 }
 
-/** Records the repository now; `look` tells what changed since. */
-async function watchRepository(scene: Scene, repo: Repository, site: Site) {
-  const isWorktree = site.kind === 'worktree'
-  const options = watchOptions({ repo, places: scene.places, config: scene.config, verified: site.start })
-  const loops = otherLoops(scene)
-  const [before, primary] = await together([
-    recordRepository(options),
-    isWorktree ? primaryRecord(repo) : null,
-  ])
-  return {
-    before,
-    async look() {
-      const [after, now] = await together([
-        recordRepository(options),
-        primary && primaryRecord(repo, primary),
-      ])
-      const busyLoops = movedSince(loops, otherLoops(scene))
-      const tamper = await compareRepository(before, after, { ...options, busyLoops })
-      return { tamper, primary: primary && now ? changedPrimary(primary, now) : [] }
-    },
-  }
-}
-
 /** How far each other loop of the project has come, so that its own work is not taken for this session's. */
-function otherLoops({ deps, places }: Scene): Map<string, string> {
+function otherLoops({ deps, places }: Scene): OtherLoops {
   const others = listLoops(deps.project).filter((name) => name !== places.name)
   return new Map(
     others.map((name) => {
       const other = loopPlaces(deps.project, name)
-      const running = readRun(other) !== null
-      return [name, running ? 'running' : `at ${peek(other).state?.seq ?? 'nothing'}`]
+      // A record that somebody put there makes no tick: only a process can hold the lock.
+      const running = readRun(other) !== null && isHeld(other.lock)
+      return [name, running ? 'running' : (peek(other).state?.seq ?? -1)]
     }),
   )
 }
 
-function movedSince(before: Map<string, string>, after: Map<string, string>): string[] {
-  const names = new Set([...before.keys(), ...after.keys()])
-  return [...names].filter((name) => before.get(name) !== after.get(name) || after.get(name) === 'running')
+/** The loops that were at work. One whose state is gone, or older than it was, has not come any further by that. */
+function movedSince(before: OtherLoops, after: OtherLoops): string[] {
+  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => {
+    const [was = -2, is = -2] = [before.get(name), after.get(name)]
+    return was === 'running' || is === 'running' || is > was
+  })
 }
 
 /** People edit their own checkout while a loop runs, so this is only said, unless the loop is told to halt for it. */

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -56,6 +57,25 @@ export async function acquire(file: string, options: LockOptions): Promise<Lock 
     if (clock.seconds() >= until) return { busy: true, holder: holderOf(file) }
     await Bun.sleep(pollMs)
   }
+}
+
+/** Whether a process holds the lock of a file now, by itself or by its folder. Takes nothing and leaves nothing behind. */
+export function isHeld(file: string): boolean {
+  if (isWindows) {
+    if (!existsSync(file)) return false
+    const handle = openSole(file)
+    handle?.close()
+    return handle === null
+  }
+  return [file, dirname(file)].some((path) => {
+    const fd = openOrNull(path)
+    if (fd === null) return false
+    try {
+      return !flock(fd, false, true)
+    } finally {
+      closeSync(fd)
+    }
+  })
 }
 
 const pollMs = 20
@@ -130,6 +150,15 @@ function tryLock(fd: number): boolean {
     if (!locked) closeSync(fd)
   }
   return locked
+}
+
+/** Null when it is not there, or not what a lock is taken of. */
+function openOrNull(path: string): number | null {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return null
+  }
 }
 
 function isStill(fd: number, file: string): boolean {

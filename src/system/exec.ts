@@ -49,10 +49,13 @@ export interface ExecResult {
   seconds: number
   /** How many processes outlived the program, or SIGTERM when it was stopped, and were ended. */
   survivors: number
+  /** Something that it started could not be ended, and runs on. */
+  lives: boolean
 }
 
 /**
- * Runs a program to its end, and ends everything that it started: when this returns, nothing of it runs any more.
+ * Runs a program to its end, and ends everything that it started: when this returns, nothing of it runs any more,
+ * unless `lives` says so.
  * The end is the program's own, not that of its pipes, which a process left behind could hold open.
  * A program that fails is a result; throws only when it cannot be started (see {@link launch}), its log cannot be
  * written, or a callback throws.
@@ -76,11 +79,18 @@ export async function exec(options: ExecOptions): Promise<ExecResult> {
   const ended = end.settle()
   const graceMs = options.graceMs ?? 3000
   let survivors = 0
+  let lives = false
   if (ended === 'exit') {
     await output.drain()
-    if (mayHaveLeft(tree)) survivors = (await killTree({ ...tree, graceMs: Math.min(graceMs, 500) })).all
+    if (mayHaveLeft(tree)) {
+      const killed = await killTree({ ...tree, graceMs: Math.min(graceMs, 500) })
+      survivors = killed.all
+      lives = killed.lives
+    }
   } else {
-    survivors = (await stop(program, { ...tree, graceMs })).forced
+    const killed = await stop(program, { ...tree, graceMs })
+    survivors = killed.forced
+    lives = killed.lives
   }
   await output.drain()
   await Promise.all([output.close(), announced])
@@ -93,6 +103,7 @@ export async function exec(options: ExecOptions): Promise<ExecResult> {
     ...output.texts(),
     seconds: (performance.now() - started) / 1000,
     survivors,
+    lives,
   }
 }
 
@@ -104,6 +115,7 @@ const neverStarted: ExecResult = {
   stderr: '',
   seconds: 0,
   survivors: 0,
+  lives: false,
 }
 
 function launchOrClose(options: ExecOptions, output: { close(): Promise<void> }): Launched {

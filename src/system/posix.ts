@@ -26,9 +26,14 @@ export function openPipe(): Pipe | null {
   return null
 }
 
-/** Takes a dead child that the runtime did not start (an adopted orphan) out of the process table. */
-export function reap(pid: number): void {
-  if (process.platform === 'linux') linux().waitpid(pid, null, doNotWait)
+/** Takes a dead child that the runtime did not start (an adopted orphan) out of the process table. False when it is not dead. */
+export function reap(pid: number): boolean {
+  return process.platform === 'linux' && linux().waitpid(pid, null, doNotWait) === pid
+}
+
+/** The session that a process (0: this one) is in; -1 when there is no such process, or no such call (not Linux). */
+export function getsid(pid: number): number {
+  return process.platform === 'linux' ? linux().getsid(pid) : -1
 }
 
 const closeOnExec = 0o2000000
@@ -52,6 +57,7 @@ function load() {
   return dlopen(libc(), {
     pipe2: { args: ['ptr', 'i32'], returns: 'i32' },
     fcntl: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+    getsid: { args: ['i32'], returns: 'i32' },
     waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
   } as const).symbols
 }

@@ -83,6 +83,7 @@ function linuxRow(pid: number): ProcessRow | null {
     return null
   }
   // The name may hold anything, a `)` and spaces included; what follows the last one is numbers.
+  // rest[13] is the number of threads: a process whose first one has ended looks dead while others of it live.
   const [state, parent, group, session, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return {
     pid,
@@ -90,7 +91,7 @@ function linuxRow(pid: number): ProcessRow | null {
     group: Number(group),
     session: Number(session),
     start: rest[15] ?? 'unknown',
-    zombie: state === 'Z' || state === 'X',
+    zombie: (state === 'Z' && Number(rest[13]) <= 1) || state === 'X',
   }
 }
 

@@ -1,3 +1,4 @@
+import { endAdopted } from './adopted.ts'
 import { isWindows } from './platform.ts'
 import { reap } from './posix.ts'
 import { holdersOf, ownChildren, type ProcessRow, processRow, processTable } from './process-table.ts'
@@ -68,10 +69,13 @@ export interface Killed {
   all: number
   /** Those that SIGTERM did not end; without the leader. */
   forced: number
+  /** Something of it still runs, or kept coming: nobody can say that it is over. */
+  lives: boolean
 }
 
 /**
- * Ends a tree: SIGTERM, `graceMs` of patience, then SIGKILL until none is left or 2 s are over. SIGTERM goes to the
+ * Ends a tree: SIGTERM, `graceMs` of patience, then SIGKILL until none is left, and none comes any
+ * more, or 2 s are over. SIGTERM goes to the
  * leader's group alone while the leader lives, so that it can end in good order what it runs elsewhere. Windows has
  * Ctrl-C and a Job Object instead.
  */
@@ -101,12 +105,29 @@ export async function killTree(tree: Tree & { graceMs: number }): Promise<Killed
   }
   const forced = new Set<number>()
   const limit = Bun.nanoseconds() + 2e9
-  for (; rows.length > 0 && Bun.nanoseconds() < limit; rows = find()) {
+  for (;;) {
     for (const row of rows) if (row.pid !== tree.leader?.pid) forced.add(row.pid)
     sendAll(rows, tree.leader, 'SIGKILL')
-    await Bun.sleep(5)
+    if (rows.length > 0) await Bun.sleep(5)
+    const { ended, killed } = await endOrphans(tree.leader?.pid)
+    for (const row of killed) {
+      seen.set(keyOf(row), row)
+      forced.add(row.pid)
+    }
+    const isOver = ended && rows.length === 0 && killed.length === 0
+    if (!isOver) rows = find()
+    const lives = !ended || (rows.length > 0 && Bun.nanoseconds() > limit)
+    if (isOver || lives) return { all: seen.size, forced: forced.size, lives }
   }
-  return { all: seen.size, forced: forced.size }
+}
+
+/** Ends the orphans of the only program that runs. */
+async function endOrphans(leader?: number): ReturnType<typeof endAdopted> {
+  if (process.platform !== 'linux') return { ended: true, killed: [] }
+  return endAdopted({
+    isOurs: (row) => !running.has(row.pid) && (row.zombie || Number(row.start) >= epoch),
+    isAlone: () => running.size > 0 && isAlone(leader),
+  })
 }
 
 /** A process, not to be confused with a later one of its number. */
@@ -140,13 +161,17 @@ function isLed(row: ProcessRow, byPid: Map<number, ProcessRow>, leader: Leader |
  */
 function orphanTest(byPid: Map<number, ProcessRow>, leader?: number): (row: ProcessRow) => boolean {
   const session = byPid.get(process.pid)?.session
-  // With several programs at once nobody can tell whose it is: it is left to the last of them.
-  const alone = running.size === 0 || (running.size === 1 && leader !== undefined && running.has(leader))
+  const alone = isAlone(leader)
   return (row) => {
     if (row.parent !== process.pid || row.session === session || running.has(row.pid)) return false
     if (row.zombie) reap(row.pid)
     return alone && running.size > 0 && Number(row.start) >= epoch
   }
+}
+
+/** With several programs at once nobody can tell whose an orphan is: it is left to the last of them. */
+function isAlone(leader?: number): boolean {
+  return running.size === 0 || (running.size === 1 && leader !== undefined && running.has(leader))
 }
 
 /** Never ended: this process, its ancestors, and the trees of the other programs that it runs. */

@@ -42,6 +42,35 @@ test.each([
 })
 
 test.each([
+  ['moves its branch', 'git update-ref refs/heads/automaton/other HEAD~0', 'refs/heads/automaton/other'],
+  [
+    'removes what was kept of it',
+    'git update-ref -d refs/automaton/kept/other/1',
+    'refs/automaton/kept/other/1',
+  ],
+  [
+    'removes what was kept of a dead tick',
+    'git update-ref -d refs/automaton/recovered/1',
+    'refs/automaton/recovered/1',
+  ],
+])(
+  'another loop that only seems to run, by a run.json or by a state that is gone, excuses no session that %s (S12)',
+  async (_what, move, ref) => {
+    for (const seems of [`echo '{}' > other/run.json`, 'rm -f other/.state.loop']) {
+      using p = await besideAnother(`${seems}\n(cd nightly/worktree && ${move})`)
+      for (const kept of [
+        'refs/heads/automaton/other',
+        'refs/automaton/kept/other/1',
+        'refs/automaton/recovered/1',
+      ])
+        p.git('update-ref', kept, p.git('commit-tree', '-m', 'kept', 'HEAD^{tree}'))
+      expect((await p.tick()).code).toBe(6)
+      expect(p.state().halt.files).toContain(`tamper:${ref}`)
+    }
+  },
+)
+
+test.each([
   ['puts back what another loop was before it halted', 'cp "$AUTOMATON_HOME"/was/.state.* other/'],
   ['removes the history of another loop', 'rm other/.state.log other/.state.loop'],
 ])('a session that %s is caught (S6, S8)', async (_what, script) => {

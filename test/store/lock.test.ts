@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { acquire, type Lock } from '../../src/store/lock.ts'
+import { acquire, isHeld, type Lock } from '../../src/store/lock.ts'
 import type { Clock } from '../../src/system/clock.ts'
 import { systemClock } from '../../src/system/clock.ts'
 import { tempDir } from '../helpers/temp.ts'
@@ -43,6 +43,23 @@ test('a lock is free again after release, dispose or the end of its scope, and i
   fourth[Symbol.dispose]()
   expect(existsSync(file)).toBe(true)
   expect(lstatSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('a look tells whether a lock is held, also by its folder, and leaves nothing behind', async () => {
+  using dir = tempDir()
+  const file = join(dir.path, '.state.lock')
+  expect(isHeld(file)).toBe(false)
+  expect(existsSync(file)).toBe(false)
+  const lock = await held(file)
+  expect(isHeld(file)).toBe(true)
+  expect(isHeld(join(dir.path, 'gone', '.state.lock'))).toBe(false)
+  if (process.platform !== 'win32') {
+    unlinkSync(file)
+    expect(isHeld(file)).toBe(true)
+  }
+  lock.release()
+  expect(isHeld(file)).toBe(false)
+  await using _ = await held(file)
 })
 
 test('of twenty processes at once exactly one has the lock', async () => {

@@ -1,5 +1,6 @@
 import type { VerifyContext } from '../../api/context.ts'
 import type { ReadVerdict, UnreadableVerdict } from '../../api/verdict.ts'
+import { errors } from '../../errors.ts'
 import type { Halt } from '../../machine/state.ts'
 import { combineVerdicts, readVerdict } from '../../machine/verdict.ts'
 import { writeAtomic } from '../../store/atomic.ts'
@@ -136,6 +137,7 @@ function contexts({ scene, site, work, made, journalist }: Parameters<typeof ver
           runId: scene.run,
         }),
       )
+      if (result.lives) throw errors.sessionLives(places.name)
       halt ??= caughtAt(scene, caught)
       const output = mask([result.stdout, result.stderr].filter((text) => text !== '').join('\n'))
       const { exitCode, seconds } = result

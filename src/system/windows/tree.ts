@@ -57,7 +57,7 @@ export async function killJob(tree: Tree & { graceMs: number }): Promise<Killed>
     for (const row of rows) endProcess(row)
     await Bun.sleep(10)
   }
-  return { all: seen.size, forced: forced.size }
+  return { all: seen.size, forced: forced.size, lives: rows.length > 0 }
 }
 
 /** The living processes of a tree: its job's, its leader's descendants, and orphans in this process's own job. */
