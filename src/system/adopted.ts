@@ -52,7 +52,7 @@ export async function endAdopted(adopted: Adopted): Promise<{ ended: boolean; ki
   return { ended: true, killed: [...killed.values()] }
 }
 
-/** Ends what is there. `new` when something was not there before, or is dead and was not collected yet. */
+/** Ends what is there. `new` when something was not there before, takes no signal, or is dead and was not collected yet. */
 function look(adopted: Adopted, killed: Map<string, ProcessRow>): 'none' | 'dying' | 'new' {
   let found: 'none' | 'dying' | 'new' = 'none'
   const session = getsid(0)
@@ -66,21 +66,23 @@ function look(adopted: Adopted, killed: Map<string, ProcessRow>): 'none' | 'dyin
       continue
     }
     const key = `${pid} ${row.start}`
-    if (!killed.has(key)) found = 'new'
+    // One that takes no signal (another user's) is not dying: it is as if it came anew each time.
+    if (!killWithChildren(pid) || !killed.has(key)) found = 'new'
     else if (found === 'none') found = 'dying'
     killed.set(key, row)
-    killWithChildren(pid)
   }
   return found
 }
 
-/** A process that was told to die makes no more children: those that it has by then are all. */
-function killWithChildren(pid: number): void {
+/** A process that was told to die makes no more children: those that it has by then are all. False when it cannot be told. */
+function killWithChildren(pid: number): boolean {
   try {
     process.kill(pid, 'SIGKILL')
     for (const child of childrenOf(pid)) killWithChildren(child)
-  } catch {
-    // It has ended by itself, or belongs to another user.
+    return true
+  } catch (error) {
+    // Or it has ended by itself.
+    return (error as NodeJS.ErrnoException).code !== 'EPERM'
   }
 }
 

@@ -1,7 +1,8 @@
-import { expect, setDefaultTimeout } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, copyFileSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { needs } from '../crash/needs.ts'
+import { handOver, noTwoUsers } from '../helpers/ordinary.ts'
 import { honest, makeTarget } from './kit.ts'
 
 setDefaultTimeout(60_000)
@@ -37,4 +38,36 @@ needs('perl')(
     expect(readFileSync(join(p.loopDir, 'loop.json'), 'utf8')).not.toContain('999')
   },
   60_000,
+)
+
+const reason = noTwoUsers() ?? (Bun.which('perl') ? null : 'no perl')
+
+test.skipIf(reason !== null)(
+  `what a session started and nobody can end halts the loop, and nothing is committed${reason ? ` (skipped: ${reason})` : ''}`,
+  async () => {
+    using p = await makeTarget()
+    const call = handOver(p)
+    // The program of another user, as sudo would start it.
+    const perl = join(p.root, '..', 'perl')
+    copyFileSync(realpathSync(Bun.which('perl') ?? ''), perl)
+    chmodSync(perl, 0o4755)
+    const pidFile = join(p.root, '..', 'pid')
+    const code = '$< = 0; open F, ">", $ARGV[0]; print F $$; close F; sleep 30'
+    const start = `setsid '${perl}' -U -e '${code}' '${pidFile}' >/dev/null 2>&1 &`
+    p.script({
+      implement: `${start}\nuntil test -s '${pidFile}'; do sleep 0.01; done\n${honest.implement}`,
+    })
+    const before = p.git('-c', `safe.directory=*`, 'rev-parse', 'main')
+    const done = await call('tick', p.loop)
+    process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL')
+    expect(done.code).toBe(5)
+    expect(done.stderr).toContain('what a session started cannot be ended (nightly)')
+    expect(p.state()).toMatchObject({
+      status: 'halted',
+      iteration_count: 0,
+      halt: { reason: 'human_intervention', detail: 'session_lives' },
+    })
+    expect(p.git('-c', 'safe.directory=*', 'rev-parse', 'automaton/nightly')).toBe(before)
+    expect((await call('tick', p.loop)).code).toBe(3)
+  },
 )
