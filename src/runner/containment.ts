@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { loadLoopConfig } from '../config/loop.ts'
 import type { LoopConfig } from '../machine/config.ts'
+import { readBounded } from '../store/atomic.ts'
+import { loopPlaces, type Project } from '../store/layout.ts'
+import { listLoops } from '../store/loops.ts'
 import { checkoutDir } from '../system/checkout.ts'
 import { realDestination, realPath } from '../system/real-path.ts'
 import { removeTree } from '../system/remove.ts'
@@ -64,11 +68,25 @@ export function policyOf({ scene, site, writes, path }: PolicyScope): SandboxPol
     userHome: deps.env.HOME ?? userInfo().homedir,
     uid: userInfo().uid,
     harnessWrites: [...writes, ...config.harness.writes],
+    otherWrites: otherWrites(deps.project, places.name),
     self: deps.self,
     path: [deps.env.PATH, path].flatMap((folders) => folders?.split(delimiter) ?? []),
     temporary: ['/tmp', tmpdir()],
     real: realDestination,
     tmp: join(realDestination(tmpdir()), `${temporaryPrefix(run)}${randomBytes(4).toString('hex')}`),
+  })
+}
+
+/** What `loop.json` opens to the sessions of the project's other loops. One that cannot be read opens nothing: it does not tick. */
+function otherWrites(project: Project, own: string): string[] {
+  const names = listLoops(project).filter((name) => name !== own)
+  return names.flatMap((loop) => {
+    const file = loopPlaces(project, loop).config
+    try {
+      return loadLoopConfig({ file, text: readBounded(file, 1 << 20) ?? '', loop }).config.harness.writes
+    } catch {
+      return []
+    }
   })
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { landlockAbi, leastAbi } from '../../src/system/sandbox/landlock.ts'
 import { findSandbox } from '../../src/system/sandbox/tier.ts'
+import { must } from '../helpers/project.ts'
 import { writeFiles } from '../helpers/repo.ts'
 import { tempDir } from '../helpers/temp.ts'
 import { isSkipped, makePlace, titleOf, ways } from '../system/sandbox/session.ts'
@@ -27,6 +28,24 @@ test.skipIf(here.tier === 'T0')(
     expect(existsSync(join(above, 'r2'))).toBe(false)
     expect(readFileSync(loop, 'utf8')).toBe(before)
     expect([call.code, call.stdout + call.stderr]).toEqual([0, expect.stringContaining('holds too much')])
+  },
+)
+
+test.skipIf(here.tier === 'T0')(
+  'a link that another loop’s session made opens nothing to this one (S26)',
+  async () => {
+    using p = await makeTarget({}, 'required')
+    await must(p.call(['create-loop', 'other', '--from-template', 'backlog']))
+    const other = join(p.root, '.automaton', 'loops', 'other', 'loop.json')
+    const config = JSON.parse(readFileSync(other, 'utf8'))
+    writeFileSync(other, JSON.stringify({ ...config, harness: { ...config.harness, writes: ['~/.cache'] } }))
+    writeFiles(p.home, { '.cache/x': '', 'units/x': '' })
+    symlinkSync(join(p.home, 'units'), join(p.home, '.cache', 'agent'))
+    p.configure({ harness: { writes: [p.scenarioDir, '~/.cache/agent'] } })
+    p.script({ implement: `echo x > "$HOME/units/planted"\n${honest.implement}` })
+    const call = await p.tick()
+    expect(existsSync(join(p.home, 'units', 'planted'))).toBe(false)
+    expect(call.stdout + call.stderr).toMatch(/may\s+not\s+write\s+~\/.cache\/agent/)
   },
 )
 

@@ -46,6 +46,7 @@ async function writeIn(
     userHome: home,
     uid: userInfo().uid,
     harnessWrites: [],
+    otherWrites: [],
     self: app.self,
     path: [],
     temporary: [],

@@ -27,6 +27,8 @@ export interface PolicyInput {
   uid: number | null
   /** The folders that the harness must write; a leading `~/` means the person's home. */
   harnessWrites: readonly string[]
+  /** What other loops' harnesses declare. */
+  otherWrites: readonly string[]
   /** Program and arguments that start this automaton. */
   self: readonly string[]
   /** The folders in which automaton, the session and the person look for programs; those that are relative do not count. */
@@ -72,9 +74,9 @@ export function policyFor(input: PolicyInput): SandboxPolicy {
   const brakes = brakesOf(input)
   const hidden = unique([...secretsOf(userHome), ...socketsOf(input.uid)])
   const path = unique(input.path.filter((folder) => isAbsolute(folder)))
-  const { temporary, harnessWrites: declared } = input
+  const { temporary, harnessWrites: declared, otherWrites: others } = input
   const kept = keptWhole(input)
-  const writes = { declared, userHome, worktree, brakes, kept, hidden, temporary, path, real }
+  const writes = { declared, userHome, worktree, brakes, kept, hidden, temporary, path, others, real }
   const { given: makes, refused } = judgeWrites(writes)
   const papers = isWithin(input.runFolder, worktree) ? [] : [input.runFolder]
   return {

@@ -17,6 +17,8 @@ export interface WriteQuestion {
   temporary: readonly string[]
   /** The folders in which programs are looked for. */
   path: readonly string[]
+  /** What sessions of other loops may write, as it was declared: links in there may be their work. */
+  others: readonly string[]
   /** Where a path leads when all links on the way are followed, as far as it exists. */
   real: (path: string) => string
 }
@@ -81,11 +83,16 @@ export function looseNames(
   writes: readonly string[],
   { path, real }: Pick<WriteQuestion, 'path' | 'real'>,
 ): string[] {
-  const isLoose = (above: string) => {
-    const folder = real(dirname(above))
-    return real(above) !== join(folder, basename(above)) && writes.some((write) => isWithin(folder, write))
-  }
-  return path.filter((named) => upwards(named).some(isLoose))
+  return path.filter((named) => hasLinkIn(writes, named, real))
+}
+
+/** True when a link on the way lies in one of the folders, and so can be had lead elsewhere by who may write them. */
+function hasLinkIn(folders: readonly string[], path: string, real: WriteQuestion['real']): boolean {
+  return upwards(path).some((above) => {
+    const holder = real(dirname(above))
+    const isLink = real(above) !== join(holder, basename(above))
+    return isLink && folders.some((folder) => isWithin(holder, folder))
+  })
 }
 
 const tooMuch = 'it is protected, or holds too much'
@@ -95,6 +102,15 @@ function reasonAgainst(write: Write, question: WriteQuestion): string | null {
   const { full, place } = write
   if (kept.some((one) => isWithin(one, full) || isWithin(real(one), place))) return tooMuch
   if (isBrake(full, question, (one) => one) || isBrake(place, question, real)) return tooMuch
+  const others = question.others.flatMap((other) => fullPath(other, question.userHome) ?? [])
+  if (
+    hasLinkIn(
+      others.map((other) => real(other)),
+      full,
+      real,
+    )
+  )
+    return 'a link on the way lies where another loop’s sessions may write'
   if (leadsToHidden(write, question)) return 'a link in it leads to what sessions may not see'
   if (temporary.some((one) => isWithin(real(one), place)))
     return 'each session has a temporary folder of its own'

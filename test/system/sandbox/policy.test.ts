@@ -14,6 +14,7 @@ const input: PolicyInput = {
   userHome: '/home/u',
   uid: 1000,
   harnessWrites: [],
+  otherWrites: [],
   self: ['/opt/automaton/automaton'],
   path: ['/usr/bin'],
   temporary: ['/tmp'],
@@ -151,6 +152,18 @@ describe('the policy of a session', () => {
       expect(policy.makes).toEqual(makes)
       expect(policy.refused).toHaveLength(refusals)
     })
+  })
+
+  test('refuses a folder behind a link that another loop’s session can have made, and only there', () => {
+    const links = [
+      ['/home/u/.cache/a', '/home/u/.config/x'],
+      ['/home/u/.claude', '/home/u/dotfiles'],
+    ] as const
+    const real = (path: string) => links.reduce((at, [name, target]) => at.replace(name, target), path)
+    const harnessWrites = ['~/.cache/a', '~/.claude', '~/.cache/plain']
+    const { makes, refused } = policyFor({ ...input, harnessWrites, otherWrites: ['~/.cache'], real })
+    expect(makes).toEqual(['/home/u/dotfiles', '/home/u/.cache/plain'])
+    expect(refused.map(({ path }) => path)).toEqual(['~/.cache/a'])
   })
 
   test('keeps folders of PATH in a harness’s folder as they are, and names those that links lead to', () => {

@@ -26,6 +26,7 @@ const policy = policyFor({
   userHome: join(order.dir, 'home'),
   uid: process.getuid?.() ?? null,
   harnessWrites: order.writes ?? ['~/.agent/state', '~/.aws/sso', '~', join(repo, '.git', 'hooks')],
+  otherWrites: [],
   self: order.self ?? [],
   path: (order.folders ?? '').split(':'),
   temporary: ['/tmp'],
