@@ -14,7 +14,6 @@ const testedThrough: Record<string, string[]> = {
     'src/system/sandbox/notes.ts',
     'src/system/sandbox/writes.ts',
   ],
-  'test/attacks/sandbox-writes.test.ts': ['src/system/sandbox/notes.ts', 'src/system/sandbox/writes.ts'],
   'test/attacks/neighbours.test.ts': ['src/runner/footing.ts'],
   'test/attacks/repository.test.ts': ['src/system/base-log.ts', 'src/system/side-folders.ts'],
   'test/attacks/surroundings.test.ts': ['src/runner/distrust.ts'],
