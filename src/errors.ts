@@ -90,6 +90,12 @@ export const errors = {
       `command not found (${program}): it is in no folder of PATH=${path}`,
       `install ${program}, or name it in loop.json by its absolute path`,
     ),
+  commitLost: (loop: string, commit: string, repository: string) =>
+    environment(
+      'commit_lost',
+      `commit is lost (${loop}): ${commit.slice(0, 12)}, which its branch goes on from, is no longer in ${repository}`,
+      `automaton sync ${loop}`,
+    ),
   durabilityUnknown: (file: string, why: string, cause?: unknown) =>
     environment(
       'durability_unknown',

@@ -59,6 +59,11 @@ const table = {
     says: 'command not found (opencode): it is in no folder of PATH=/usr/bin:/bin',
     exit: 5,
   },
+  commitLost: {
+    error: errors.commitLost('nightly', '0123456789abcdef', 'my-project'),
+    says: 'commit is lost (nightly): 0123456789ab, which its branch goes on from, is no longer in my-project',
+    exit: 5,
+  },
   durabilityUnknown: {
     error: errors.durabilityUnknown('.state.loop', 'the disk did not answer'),
     says: 'written, but perhaps not to last a power cut (.state.loop): the disk did not answer',

@@ -2,10 +2,12 @@ import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { approveLoop as approved, haltLoop } from '../machine/loop.ts'
 import type { Halt, LoopState, LoopStatus } from '../machine/state.ts'
+import { finishSync } from '../runner/begun-sync.ts'
 import { discard } from '../runner/discard.ts'
 import { distrustWritable } from '../runner/distrust.ts'
 import { branchOf, outOfScopeNow } from '../runner/facts.ts'
 import { makeHalt } from '../runner/halt.ts'
+import { acceptedBranch, type BranchShas, lostRefusal } from '../runner/moved-branch.ts'
 import { readSetting } from '../runner/setting.ts'
 import { requireOwnWorktree } from '../runner/strayed.ts'
 import { commit, peek } from '../store/journal.ts'
@@ -73,10 +75,11 @@ export async function approveLoop(app: App, options: ApproveOptions): Promise<Ap
       kept_folder: checked.folder,
       // The commits that were there for the person to look at; see `isRolledBack`.
       tip: checked.tip,
+      ...(checked.branch && { was: state.verified_sha }),
       ...who(app),
     }
     const entry = { type: 'approve', run: null, by: 'human', at, data }
-    const next = commit(places, state, approved(state, at), entry)
+    const next = commit(places, state, { ...approved(state, at), ...checked.branch }, entry)
     await followLoop(app, places)
     return { ...base, approved: true, halt: current, status: next.status, resumed_count: next.resumed_count }
   })
@@ -119,6 +122,15 @@ async function askFor(app: App, places: LoopPlaces): Promise<string> {
   )
 }
 
+interface Checked {
+  kept: string | null
+  folder: string | null
+  tip: string | null
+  /** What the state says of the branch from now on, where the person has made it another one. */
+  branch: BranchShas | null
+  again: Halt | null
+}
+
 /** After drift: what is still wrong, as a new halt. `--discard` puts it right first. */
 async function checkDrift(o: {
   app: App
@@ -126,7 +138,7 @@ async function checkDrift(o: {
   state: LoopState
   halt: Halt
   throwAway: boolean
-}): Promise<{ kept: string | null; folder: string | null; tip: string | null; again: Halt | null }> {
+}): Promise<Checked> {
   const { app, places, state, halt } = o
   await requireOwnWorktree(places, app.project())
   const { config, repo, problem } = readSetting(places, app.project(), app.home)
@@ -137,15 +149,19 @@ async function checkDrift(o: {
     const fix = `automaton approve --loop ${places.name} --halt ${halt.id}`
     throw errors.approvalRefused(places.name, 'there is no worktree to discard', fix)
   }
+  await finishSync({ places, repo, state })
   const nothing = { ref: null, folder: null }
+  const lost = o.throwAway && repo ? await lostRefusal({ repo, loop: places.name, state }) : null
+  if (lost) throw errors.approvalRefused(places.name, lost.why, lost.fix)
   const parked = o.throwAway && repo ? await discard({ places, repo, state, at }) : nothing
   const tip = repo && (await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`))
-  const base = { kept: parked.ref, folder: parked.folder, tip }
+  const branch = repo && config && tip ? await acceptedBranch({ config, repo, state, tip }) : null
+  const base = { kept: parked.ref, folder: parked.folder, tip, branch }
   if (halt.reason !== 'drift_detected' || !repo || !hasWorktree || !state.base_sha)
     return { ...base, again: null }
   if (!config)
     throw problem ?? errors.badConfig(places.config, 'the whole file', 'missing', 'one JSON object')
-  const found = await outOfScopeNow({ places, config, repo, base: state.base_sha })
+  const found = await outOfScopeNow({ places, config, repo, base: branch?.base_sha ?? state.base_sha })
   if (found.files.length === 0 && found.tamper === null) return { ...base, again: null }
   const detail = found.tamper ?? `${found.files.length} out of scope`
   return { ...base, again: makeHalt('drift_detected', detail, at, found.files) }

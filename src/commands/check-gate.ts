@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import { checkGate as decide, type GateResult } from '../machine/gate.ts'
@@ -41,9 +42,13 @@ export async function checkGate(app: App, { loop }: { loop: string }): Promise<G
     return report(loop, decide({ ...facts, state, outOfScope: [], tamper: null }), true)
   }
   await using _held = lock
-  await mendMoved(places, project)
+  const copied = await mendMoved(places, project)
   const { gate, stopped } = await keepingRun(places, async () => {
     const before = stateOrNull(project, places)
+    if (!copied && existsSync(places.syncBegun)) {
+      const { finishSync } = await import('../runner/begun-sync.ts')
+      await finishSync({ places, repo: setting.repo, state: before })
+    }
     const { gate, state } = await passGate({ places, deps, setting, state: before, run: null })
     return { gate, stopped: state?.status !== before?.status }
   })

@@ -1,7 +1,9 @@
 import type { App } from '../app.ts'
 import { AutomatonError } from '../errors.ts'
+import type { LoopState } from '../machine/state.ts'
 import type { Deps } from '../runner/deps.ts'
 import { refusalOf } from '../runner/facts.ts'
+import { lostRefusal } from '../runner/moved-branch.ts'
 import { readSetting, type Setting } from '../runner/setting.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
@@ -210,7 +212,8 @@ async function refusal(app: App, facts: LoopFacts): Promise<Finding[]> {
     const deps = await app.deps()
     const setting = readSetting(places, deps.project, app.home)
     const found = await refusalOf({ places, deps, setting, state })
-    if (found) return [{ what, level: 'bad', detail: found.why, fix: found.fix }]
+    const lost = found ?? (await lostOf({ loop: places.name, setting, state }))
+    if (lost) return [{ what, level: 'bad', detail: lost.why, fix: lost.fix }]
     return [...(await holesOf(facts, setting, deps)), ...(await contextFindings(app, facts))]
   } catch (error) {
     return [bad(what, error)]
@@ -225,6 +228,12 @@ async function holesOf({ places, config }: LoopFacts, { repo }: Setting, deps: D
   const choice = await sandboxOf(config, deps)
   const holes = await sandboxHoles({ choice, config, places, repo, deps })
   return holes.map(({ what, fix }) => ({ what: `loop ${places.name}`, level: 'hint', detail: what, fix }))
+}
+
+async function lostOf(o: { loop: string; setting: Setting; state: LoopState | null }) {
+  const { loop, setting, state } = o
+  if (!setting.repo || !setting.config?.blast_radius.worktree || !state) return null
+  return lostRefusal({ repo: setting.repo, loop, state })
 }
 
 function good(what: string, detail: string): Finding {

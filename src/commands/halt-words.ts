@@ -13,6 +13,8 @@ const sentences: Readonly<Record<string, string>> = {
   repaired: 'its state was rebuilt by "automaton repair"',
   repeated_crash: 'too many ticks in a row died half-way',
   session_lives: 'what a session started could not be ended, and may still run',
+  'tamper:branch':
+    'its branch does not go on from its last verified commit: it was reset, rebased or amended',
   'tamper:rollback':
     'its branch has commits of ticks that its state and log know nothing of: older ones were put back',
   'task:human_intervention': 'its task waits for a person',

@@ -103,6 +103,7 @@ export async function status(app: App, o: { loop: string | null }): Promise<Stat
 async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopPage> {
   const { places, state, config, run, isTicking } = facts
   const { held, holes } = await containment(app, project, facts)
+  const lost = await lostOf(app, project, facts)
   return {
     loop: places.name,
     status: state?.status ?? null,
@@ -133,8 +134,8 @@ async function page(app: App, project: Project, facts: LoopFacts): Promise<LoopP
     containment: held,
     context: await loopContext(app, facts),
     warnings: [...warnings(project, facts), ...holes],
-    problems: facts.problems,
-    next: nextCommands(facts, await hasWork(app, project, facts)),
+    problems: [...facts.problems, ...(lost ? [{ what: lost.why, fix: lost.fix }] : [])],
+    next: lost ? [lost.fix] : nextCommands(facts, await hasWork(app, project, facts)),
   }
 }
 
@@ -157,6 +158,20 @@ async function hasWork(app: App, project: Project, { state, config }: LoopFacts)
     return (await isUnmerged({ repo: findRepository(project.root), config, state })) !== false
   } catch (error) {
     if (error instanceof AutomatonError) return true
+    throw error
+  }
+}
+
+/** What a tick would be refused for because commits are gone; null also when git cannot say. */
+async function lostOf(app: App, project: Project, { places, state, config, isTicking }: LoopFacts) {
+  if (state?.status !== 'running' || !config?.blast_radius.worktree || app.inTick || isTicking) return null
+  const repo = findRepository(project.root)
+  if (!repo) return null
+  const { lostRefusal } = await import('../runner/moved-branch.ts')
+  try {
+    return await lostRefusal({ repo, loop: places.name, state })
+  } catch (error) {
+    if (error instanceof AutomatonError) return null
     throw error
   }
 }

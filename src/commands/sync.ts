@@ -3,16 +3,18 @@ import type { Phase } from '../api/work.ts'
 import type { App } from '../app.ts'
 import { errors } from '../errors.ts'
 import type { LoopState } from '../machine/state.ts'
-import { stamp } from '../runner/discard.ts'
+import { finishSync, syncParking } from '../runner/begun-sync.ts'
 import { distrustWritable } from '../runner/distrust.ts'
 import { branchOf } from '../runner/facts.ts'
-import { park } from '../runner/park.ts'
+import { keepWork, putAway } from '../runner/park.ts'
 import { readSetting } from '../runner/setting.ts'
 import { requireOwnWorktree } from '../runner/strayed.ts'
+import { writeAtomic } from '../store/atomic.ts'
 import { commit } from '../store/journal.ts'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
 import { resolveCommit } from '../system/git.ts'
+import { removeTree } from '../system/remove.ts'
 import type { Repository } from '../system/repository.ts'
 import { keep } from '../system/worktree.ts'
 import { existingLoop, withLoop } from './held.ts'
@@ -53,13 +55,12 @@ export async function sync(app: App, { loop }: { loop: string }): Promise<SyncRe
   return withLoop(app, places, async (state) => {
     const at = app.clock.iso()
     await requireOwnWorktree(places, project)
-    const moved = await startAgain({ places, repo, base, at })
-    const next: LoopState = { ...state, ...moved.shas, updated_at: at }
-    const data = { base, kept: moved.kept, kept_folder: moved.folder, was: state.verified_sha }
-    commit(places, state, next, { type: 'sync', run: null, by: 'human', at, data })
-    const task = taskOf(project, state)
-    const { kept, folder: kept_folder } = moved
-    return { loop, branch: branchOf(loop), base_branch: branch, base, kept, kept_folder, task }
+    const before = await finishSync({ places, repo, state })
+    const report = { loop, branch: branchOf(loop), base_branch: branch, base, task: taskOf(project, state) }
+    const moved = await startAgain({ places, state, repo, base, at })
+    // What an earlier try kept that died is said by this one.
+    const kept = moved.kept ?? before?.ref ?? null
+    return { ...report, kept, kept_folder: moved.folder ?? before?.folder ?? null }
   })
 }
 
@@ -69,17 +70,40 @@ function taskOf(project: Project, { current_task, last_task }: LoopState): SyncR
   return task && 'phase' in task ? { task: task.task, phase: task.phase } : null
 }
 
-/** Without a worktree the next tick makes one from the base branch. */
-async function startAgain(o: { places: LoopPlaces; repo: Repository; base: string; at: string }) {
-  const { places, repo, base, at } = o
-  const ref = `refs/automaton/kept/${places.name}/${stamp(at)}`
+/**
+ * Keeps, writes down, and only then moves: what dies on the way is finished by whoever has the loop next. Without a
+ * worktree the next tick makes one from the base branch.
+ */
+async function startAgain(o: {
+  places: LoopPlaces
+  state: LoopState
+  repo: Repository
+  base: string
+  at: string
+}): Promise<{ kept: string | null; folder: string | null }> {
+  const { places, state, repo, base, at } = o
+  const parking = syncParking({ places, repo, base, at })
+  const record = (kept: string | null, sha: string | null) => {
+    const shas = { base_sha: sha, verified_sha: sha, phase_sha: sha }
+    const data = { base, kept, was: state.verified_sha }
+    commit(
+      places,
+      state,
+      { ...state, ...shas, updated_at: at },
+      { type: 'sync', run: null, by: 'human', at, data },
+    )
+  }
   if (existsSync(places.worktree)) {
-    const why = `automaton(${places.name}): kept by sync\n`
-    const { ref: kept, folder } = await park({ repo, worktree: places.worktree, back: base, ref, at, why })
-    return { kept, folder, shas: { base_sha: base, verified_sha: base, phase_sha: base } }
+    writeAtomic(places.syncBegun, `${at}\n`)
+    const kept = await keepWork(parking)
+    record(kept, base)
+    const folder = await putAway(parking)
+    removeTree(places.syncBegun)
+    return { kept, folder }
   }
   const tip = await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`)
-  if (tip && tip !== base) await keep({ repo, ref, commit: tip })
-  const shas = { base_sha: null, verified_sha: null, phase_sha: null }
-  return { kept: tip && tip !== base ? ref : null, folder: null, shas }
+  const kept = tip && tip !== base ? parking.ref : null
+  if (tip && kept) await keep({ repo, ref: kept, commit: tip })
+  record(kept, null)
+  return { kept, folder: null }
 }

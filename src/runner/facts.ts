@@ -8,6 +8,7 @@ import { countModels, resolveModel } from '../machine/models.ts'
 import type { LoopState } from '../machine/state.ts'
 import type { LoopPlaces } from '../store/layout.ts'
 import { readTask } from '../store/tasks.ts'
+import type { Head } from '../system/checkout.ts'
 import { resolveCommit } from '../system/git.ts'
 import { which } from '../system/process.ts'
 import type { Repository } from '../system/repository.ts'
@@ -51,9 +52,10 @@ export async function gatherFacts({ places, deps, setting, state }: GateInput): 
   facts.models.verify = resolveModel({ role: 'verify', phase, config, models })
   if (state.current_task) facts.task = taskOf(state.current_task, deps)
   if (repo && config.blast_radius.worktree) {
-    const { files, tamper } = await driftFacts({ places, config, repo, state })
+    const { files, tamper, refusal } = await driftFacts({ places, config, repo, state })
     facts.outOfScope = files
     facts.tamper = tamper
+    facts.refusal = refusal
   }
   return facts
 }
@@ -64,22 +66,36 @@ async function driftFacts(o: {
   config: LoopConfig
   repo: Repository
   state: LoopState
-}): Promise<{ files: string[]; tamper: string | null }> {
+}): Promise<{ files: string[]; tamper: string | null; refusal: Refusal | null }> {
   const { places, config, repo, state } = o
-  const { base_sha: base } = state
+  const { base_sha: base, verified_sha: verified } = state
+  const fine = { files: [], tamper: null, refusal: null }
+  const hasWorktree = base !== null && existsSync(places.worktree)
   let tip: string | null
-  if (base === null || !existsSync(places.worktree)) {
-    tip = await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`)
+  let head: Head | undefined
+  if (hasWorktree) {
+    if (!isRealFolder(places.worktree)) return { ...fine, tamper: 'tamper:worktree' }
+    const { headOf } = await import('../system/checkout.ts')
+    head = headOf(repo, places.worktree)
+    if (head.branch !== branchOf(places.name)) return { ...fine, tamper: 'tamper:head' }
+    tip = head.commit
   } else {
-    if (!isRealFolder(places.worktree)) return { files: [], tamper: 'tamper:worktree' }
-    const found = await outOfScopeNow({ places, config, repo, base })
-    if (found.tamper || found.files.length > 0) return found
+    tip = await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`)
+  }
+  // Rare enough that what follows is loaded only then.
+  if (tip !== verified) {
+    const { movedBranch } = await import('./moved-branch.ts')
+    const moved = await movedBranch({ config, repo, loop: places.name, state, tip })
+    if (moved.refusal || moved.tamper) return { ...fine, ...moved }
+  }
+  if (hasWorktree) {
+    const found = await outOfScopeNow({ places, config, repo, base, head })
+    if (found.tamper || found.files.length > 0) return { ...fine, ...found }
     tip = found.tip
   }
-  if (tip === null || tip === state.verified_sha) return { files: [], tamper: null }
-  // Rare enough to be loaded only then.
+  if (tip === null || tip === verified) return fine
   const { isRolledBack } = await import('./rollback.ts')
-  return { files: [], tamper: (await isRolledBack({ places, repo, state, tip })) ? 'tamper:rollback' : null }
+  return { ...fine, tamper: (await isRolledBack({ places, repo, state, tip })) ? 'tamper:rollback' : null }
 }
 
 /** The worktree's drift as it stands, without a session: files out of scope, and a HEAD that is not the loop's. */
@@ -88,13 +104,15 @@ export async function outOfScopeNow(o: {
   config: LoopConfig
   repo: Repository
   base: string
+  /** What `headOf` has just said of the worktree, if the caller has asked. */
+  head?: Head | undefined
 }): Promise<{ files: string[]; tamper: string | null; tip: string | null }> {
   // Only a loop that has a worktree pays for loading this.
   const [{ headOf }, { driftOf }] = await Promise.all([
     import('../system/checkout.ts'),
     import('../system/drift.ts'),
   ])
-  const head = headOf(o.repo, o.places.worktree)
+  const head = o.head ?? headOf(o.repo, o.places.worktree)
   if (head.branch !== branchOf(o.places.name)) return { files: [], tamper: 'tamper:head', tip: null }
   await using drift = await driftOf({
     repo: o.repo,

@@ -31,8 +31,14 @@ export interface Parked {
  * Puts a worktree back to a commit; what was there, committed or not, is kept under a ref first, and other repositories
  * in it are moved to `kept/` beside the worktree, in a folder of the ref's last name. Run again after it was killed in the middle, it adds to what it kept and takes nothing away.
  */
-export async function park({ repo, worktree, back, ref, at, why }: Parking): Promise<Parked> {
-  if (!existsSync(worktree)) return { ref: null, folder: null }
+export async function park(parking: Parking): Promise<Parked> {
+  const ref = await keepWork(parking)
+  return { ref, folder: await putAway(parking) }
+}
+
+/** The first half of {@link park}: keeps what is there, and changes nothing. Returns the ref, or null for nothing to keep. */
+export async function keepWork({ repo, worktree, back, ref, at, why }: Parking): Promise<string | null> {
+  if (!existsSync(worktree)) return null
   await using now = await snapshot({ repo, worktree, persist: true })
   requireReadable(now, worktree)
   const kept = await resolveCommit(repo, ref)
@@ -47,7 +53,13 @@ export async function park({ repo, worktree, back, ref, at, why }: Parking): Pro
     const tip = kept || dirty ? await commitWorktree({ ...commit, parent: kept ?? head ?? back }) : head
     if (tip) await keep({ repo, ref, commit: tip })
   }
+  return isNews || kept !== null ? ref : null
+}
+
+/** The second half: puts the worktree back. Returns the folder with the repositories that lay in it, or null. */
+export async function putAway({ repo, worktree, back, ref }: Parking): Promise<string | null> {
+  if (!existsSync(worktree)) return null
   const aside = join(dirname(worktree), 'kept', basename(ref))
   await restoreWorktree({ repo, worktree, commit: back, aside })
-  return { ref: isNews || kept !== null ? ref : null, folder: existsSync(aside) ? aside : null }
+  return existsSync(aside) ? aside : null
 }

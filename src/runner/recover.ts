@@ -10,6 +10,7 @@ import { sweepPrivateGits } from '../system/private.ts'
 import { endTree, findByEnv } from '../system/process.ts'
 import { killTree } from '../system/tree.ts'
 import { abandon, type Recovered } from './abandon.ts'
+import { finishSync } from './begun-sync.ts'
 import { removeTemporary } from './containment.ts'
 import type { Deps } from './deps.ts'
 import { makeHalt } from './halt.ts'
@@ -31,6 +32,7 @@ export async function recover(places: LoopPlaces, deps: Deps, setting: Setting):
     note = `the last ${loaded.ahead.type} was written but not finished; finished it`
     loaded = { ...loaded, state: completeAhead(places, loaded), ahead: null }
   }
+  await finishSync({ places, repo: setting.repo, state: loaded.state })
   const run = readRun(places)
   if (!run) return { state: loaded.state, note, halt: null }
   sweepPrivateGits()

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { LoopConfig } from '../machine/config.ts'
 import type { Halt } from '../machine/state.ts'
 import { peek } from '../store/journal.ts'
@@ -129,7 +130,8 @@ function otherLoops({ deps, places }: Scene): OtherLoops {
     others.map((name) => {
       const other = loopPlaces(deps.project, name)
       // A record that somebody put there makes no tick: only a process can hold the lock.
-      const running = readRun(other) !== null && isHeld(other.lock)
+      const isBusy = readRun(other) !== null || existsSync(other.syncBegun)
+      const running = isBusy && isHeld(other.lock)
       return [name, running ? 'running' : (peek(other).state?.seq ?? -1)]
     }),
   )

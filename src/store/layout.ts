@@ -32,6 +32,8 @@ export interface LoopPlaces {
   script: string
   /** What `pause-loop` leaves while a tick holds the lock. */
   pauseRequest: string
+  /** There while a `sync` has begun and has not put the worktree back yet; it holds the time of the sync's record. */
+  syncBegun: string
 }
 
 /** One task's files. */
@@ -95,6 +97,7 @@ export function placesIn(dir: string, name: string): LoopPlaces {
     worktree: join(dir, 'worktree'),
     script: join(dir, isWindows ? 'automaton-loop-tick.cmd' : 'automaton-loop-tick.sh'),
     pauseRequest: join(dir, '.pause-request'),
+    syncBegun: join(dir, '.sync-begun'),
   }
 }
 

@@ -15,7 +15,7 @@ const leastTried = 6
 const workers = 2
 
 needs('strace')(
-  `pause, resume, approve and repair, killed or failed at a system call, are done once or not at all (seed ${from})`,
+  `sync, pause, resume, approve and repair, killed or failed at a system call, are done once or not at all (seed ${from})`,
   async () => {
     const labs = await Promise.all(Array.from({ length: workers }, verbLab))
     using gone = new DisposableStack()

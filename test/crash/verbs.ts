@@ -14,10 +14,28 @@ export interface VerbCase {
   /** The loop's status before and after. `damaged`: the state cannot be read. */
   from: 'running' | 'paused' | 'halted' | 'damaged'
   to: 'running' | 'paused' | 'halted'
+  /** A tick comes before the verb is typed again, and must work. */
+  tickFinishes?: boolean
 }
 
 /** The verbs, in the order in which one lab can take them. */
 export const verbCases: readonly VerbCase[] = [
+  {
+    name: 'sync',
+    from: 'running',
+    to: 'running',
+    tickFinishes: true,
+    async prepare(lab) {
+      const mark = `mark-${crypto.randomUUID()}`
+      appendFileSync(lab.scene.marks ?? '', `${mark}\n`)
+      appendFileSync(join(lab.scene.worktree, 'src', 'work.txt'), `${mark}\n`)
+      writeFileSync(join(lab.project.root, 'AGENTS.md'), 'out of every scope\n')
+      lab.project.git('add', '-A', 'AGENTS.md')
+      lab.project.git('commit', '-qm', 'main goes on')
+      lab.command = ['sync', 'nightly']
+      lab.save()
+    },
+  },
   {
     name: 'pause-loop',
     from: 'running',
@@ -89,6 +107,10 @@ export function verbLab(): Promise<Lab> {
 export async function tryVerb(lab: Lab, verb: VerbCase, point: Point): Promise<Tried> {
   const { reached, problems } = await letHappen(lab, point)
   problems.push(...afterFault(lab, verb))
+  if (verb.tickFinishes) {
+    const tick = await lab.tick()
+    if (tick.code !== 0) problems.push(`the tick after it: exit ${tick.code}: ${tick.output.slice(-300)}`)
+  }
   const again = await lab.run()
   // Refused, because it has been done already.
   if (again.code !== 0 && again.code !== 3)

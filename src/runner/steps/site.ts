@@ -29,7 +29,8 @@ async function worktreeSite(scene: Scene, repo: Repository, state: LoopState) {
   if (!baseTip) throw errors.noBaseBranch(config.blast_radius.base_branch, repo.toplevel)
   const from = await startPoint({ scene, repo, state, baseTip })
   await ensureWorktree({ repo, path: places.worktree, branch: branchOf(places.name), base: from.verified })
-  if (from.moved) await restoreWorktree({ repo, worktree: places.worktree, commit: from.verified })
+  if (from.moved && !from.isThere)
+    await restoreWorktree({ repo, worktree: places.worktree, commit: from.verified })
   const site: Site = {
     kind: 'worktree',
     root: places.worktree,
@@ -44,13 +45,21 @@ async function worktreeSite(scene: Scene, repo: Repository, state: LoopState) {
   }
 }
 
+interface StartPoint {
+  base: string
+  verified: string
+  moved: boolean
+  /** The branch is there already: a tick that died had moved it, or a person. */
+  isThere?: boolean
+}
+
 /** Where the loop's branch stands or starts again. A branch that adds nothing to the base starts from the base. */
 async function startPoint(o: {
   scene: Scene
   repo: Repository
   state: LoopState
   baseTip: string
-}): Promise<{ base: string; verified: string; moved: boolean }> {
+}): Promise<StartPoint> {
   const { scene, repo, state, baseTip } = o
   const branch = branchOf(scene.places.name)
   const { base_sha: base, verified_sha: verified } = state
@@ -61,7 +70,8 @@ async function startPoint(o: {
   if (base === baseTip || !(await isMerged({ repo, base: baseTip, tip: verified, mergeBase: base }))) {
     return { base, verified, moved: false }
   }
-  if (!(await isClean(scene, repo, verified))) return { base, verified, moved: false }
+  const isThere = verified !== baseTip && (await resolveCommit(repo, `refs/heads/${branch}`)) === baseTip
+  if (!isThere && !(await isClean(scene, repo, verified))) return { base, verified, moved: false }
   if (verified !== base) {
     const ref = `refs/automaton/kept/${scene.places.name}/${scene.run}`
     await keep({ repo, ref, commit: verified })
@@ -69,7 +79,7 @@ async function startPoint(o: {
       `the branch's work is in ${scene.config.blast_radius.base_branch}: starting from there`,
     )
   }
-  return { base: baseTip, verified: baseTip, moved: true }
+  return { base: baseTip, verified: baseTip, moved: true, isThere }
 }
 
 /** A branch of the loop's name that an earlier loop left is kept under a ref before it starts again. */
