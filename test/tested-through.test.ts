@@ -9,6 +9,7 @@ const root = join(import.meta.dir, '..')
  * audit asks for a test that names each source; whoever adds a file either gives it one or says here where it is tested.
  */
 const testedThrough: Record<string, string[]> = {
+  'test/attacks/between-looks.test.ts': ['src/runner/last-look.ts'],
   'test/attacks/sandbox-writes.test.ts': [
     'src/runner/holes.ts',
     'src/system/sandbox/notes.ts',

@@ -7,6 +7,7 @@ import { isHeld } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
 import { readRun } from '../store/run.ts'
 import { together } from '../system/git.ts'
+import { requireNoPipes } from '../system/pipes.ts'
 import { changedPrimary, primaryRecord } from '../system/primary.ts'
 import type { Repository } from '../system/repository.ts'
 import { compareRepository, recordRepository, type WatchOptions } from '../system/tripwire.ts'
@@ -57,6 +58,7 @@ export async function watched<T>(
   looks.seen = before
   spec.journalist.step(spec.role, { brakes: before.brakes, repository: before.repository })
   const result = await run()
+  if (scene.repo) requireNoPipes(scene.repo)
   const after = await look(spec, before)
   looks.seen = after
   return { result, ...(await compare(spec, before, after)) }

@@ -1,7 +1,6 @@
 import { alarm, within } from './alarm.ts'
 import { type Launched, type LaunchOptions, launch } from './launch.ts'
 import { outputs } from './outputs.ts'
-import { lookAgain } from './pipes.ts'
 import { identify, type ProcessIdentity } from './process.ts'
 import { type Killed, killTree, mayHaveLeft, registerProgram, type Tree } from './tree.ts'
 
@@ -94,7 +93,6 @@ export async function exec(options: ExecOptions): Promise<ExecResult> {
   }
   await output.drain()
   await Promise.all([output.close(), announced])
-  lookAgain()
   end.rethrow()
   return {
     exitCode: child.signalCode === null ? child.exitCode : null,

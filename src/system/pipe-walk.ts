@@ -14,16 +14,17 @@ export interface Pipe {
 /**
  * Pipes and devices in a git folder, and in what its links and files lead to. Looked at are the names that git opens by
  * itself; sockets are none of it, as they cannot be opened. Objects are listed and not read, a million names at most.
+ * `quick`: the folders of single objects are left out, which are many and hold what git opens only when it is asked for it.
  */
-export function pipesIn(gitDir: string): Pipe[] {
-  const walk: Walk = { found: [], seen: new Set(), left: mostNames }
+export function pipesIn(gitDir: string, { quick = false } = {}): Pipe[] {
+  const walk: Walk = { found: [], seen: new Set(), left: mostNames, quick }
   lookInto(walk, gitDir, null)
   return walk.found
 }
 
 /** The same for an object store. */
 export function pipesInStore(store: string): Pipe[] {
-  const walk: Walk = { found: [], seen: new Set(), left: mostNames }
+  const walk: Walk = { found: [], seen: new Set(), left: mostNames, quick: false }
   lookIntoStore(walk, store, null)
   return walk.found
 }
@@ -33,7 +34,7 @@ export function pipesInStore(store: string): Pipe[] {
  * in it. Takes a second in a large tree.
  */
 export function pipesInTree(workTree: string): Pipe[] {
-  const walk: Walk = { found: [], seen: new Set(), left: mostNames }
+  const walk: Walk = { found: [], seen: new Set(), left: mostNames, quick: false }
   lookIntoTree(walk, workTree)
   return walk.found
 }
@@ -63,6 +64,7 @@ interface Walk {
   seen: Set<string>
   /** How many more names are looked at. */
   left: number
+  quick: boolean
 }
 
 function lookInto(walk: Walk, gitDir: string, via: string | null): void {
@@ -139,11 +141,13 @@ function follow(
 }
 
 const mostFollowed = 10_000
+const singleObjects = /[\\/]objects[\\/][0-9a-f]{2}$/
 
 function lookBelow(o: { walk: Walk; folder: string; via: string | null; only?: ReadonlySet<string> }): void {
   const { walk } = o
   const open = [{ folder: o.folder, via: o.via, only: o.only }]
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (walk.quick && singleObjects.test(at.folder)) continue
     const key = realOf(at.folder)
     if (walk.seen.has(key) || walk.left <= 0) continue
     walk.seen.add(key)

@@ -7,7 +7,6 @@ import { parseRaw, rawDiff } from './diff.ts'
 import { failure, type GitPlace, git, gitBytes, gitText, together } from './git.ts'
 import { joinNames, pathBytes, showName, splitNames } from './names.ts'
 import { type Holes, openUp } from './open-up.ts'
-import { requireNoPipes } from './pipes.ts'
 import { privateGit } from './private.ts'
 import type { Repository } from './repository.ts'
 import { takeFiles } from './take-files.ts'
@@ -43,7 +42,6 @@ export async function snapshot(options: {
   head?: Head
 }): Promise<Snapshot> {
   const { repo, worktree, persist } = options
-  requireNoPipes(repo)
   const head = options.head ?? headOf(repo, worktree)
   const checkout = checkoutDir(repo, worktree)
   const isPrimary = checkout === repo.gitDir

@@ -6,7 +6,6 @@ import { dangerousSettings } from './dangerous-settings.ts'
 import { changedKeys, fingerprint } from './fingerprint.ts'
 import { gitText, together } from './git.ts'
 import { openRoot } from './open-up.ts'
-import { requireNoPipes } from './pipes.ts'
 import { type Repository, repositoryPlace } from './repository.ts'
 import { type SessionCommits, sessionCommits } from './session-commits.ts'
 import { isHistoryCut, shallowCuts } from './shallow.ts'
@@ -52,7 +51,6 @@ export interface WatchOptions {
 /** Writes down what a session must leave alone in a repository: refs, HEAD, hooks, and settings that can run something. */
 export async function recordRepository(options: WatchOptions): Promise<RepositoryRecord> {
   const { repo, worktree } = options
-  requireNoPipes(repo)
   // A session that shuts its worktree would keep everybody from looking at it.
   if (worktree !== null) openRoot(worktree)
   const admin = worktree === null ? null : checkoutDir(repo, worktree)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gitNow, gitText } from '../../src/system/git.ts'
 import { openUp } from '../../src/system/open-up.ts'
 import { pipesIn } from '../../src/system/pipe-walk.ts'
@@ -39,12 +39,25 @@ test.if(isPosix)('a pipe that comes later is found by the call itself, not by wa
   const { repo } = await makeLoop(join(dir.path, 'r'))
   const place = repositoryPlace(repo)
   await gitText(place, ['rev-parse', 'HEAD'])
-  const pack = join(repo.commonDir, 'objects', 'pack')
-  writeFileSync(join(pack, 'pack-1.pack'), '')
-  Bun.spawnSync(['mkfifo', join(pack, 'pack-1.idx')])
-  const error = /repository cannot be used .*pack-1\.idx\): it is a pipe/
+  Bun.spawnSync(['mkfifo', join(repo.commonDir, 'packed-refs')])
+  const error = /repository cannot be used .*packed-refs\): it is a pipe/
   expect(() => gitNow(place, ['rev-parse', 'HEAD'])).toThrow(error)
   await expect(gitText(place, ['rev-parse', 'HEAD'])).rejects.toThrow(error)
+})
+
+test.if(isPosix)('a quick look leaves out the folders of single objects, and nothing else', () => {
+  using dir = tempDir()
+  const root = makeRepo(join(dir.path, 'r'), { a: 'a\n' })
+  const places = ['objects/ab/cd', 'objects/pack/pack-1.idx', 'refs/heads/x'].map((name) =>
+    join(root, '.git', name),
+  )
+  for (const place of places) {
+    mkdirSync(dirname(place), { recursive: true })
+    Bun.spawnSync(['mkfifo', place])
+  }
+  const found = (quick: boolean) => pipesIn(join(root, '.git'), { quick }).map(({ path }) => path)
+  expect(found(false).sort()).toEqual(places)
+  expect(found(true).sort()).toEqual(places.slice(1))
 })
 
 test.if(isPosix)(
