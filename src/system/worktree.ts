@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { errors } from '../errors.ts'
 import { checkoutDir, checkoutPlace, clearRefLock, clearStaleLocks, headOf, readNames } from './checkout.ts'
 import { installIndex } from './checkout-index.ts'
-import { git, gitBytes, gitText, resolveCommit, together } from './git.ts'
+import { failure, git, gitBytes, gitText, resolveCommit, together } from './git.ts'
 import { privateGit } from './private.ts'
 import { realPath } from './real-path.ts'
 import { removeTree } from './remove.ts'
@@ -135,14 +135,12 @@ export async function keep({
   commit: string
 }): Promise<void> {
   clearRefLock(repo, ref)
-  await gitBytes(repositoryPlace(repo), [
-    'update-ref',
-    '-m',
-    'automaton: keep',
-    '--end-of-options',
-    ref,
-    commit,
-  ])
+  const args = ['update-ref', '-m', 'automaton: keep', '--end-of-options', ref, commit]
+  const result = await git(repositoryPlace(repo), args).catch((error: unknown) => ({ error }))
+  if ('code' in result && result.code === 0) return
+  // Of a name that no later try has: what a killed git left there would stay for good.
+  clearRefLock(repo, ref)
+  throw 'error' in result ? result.error : failure(args, result)
 }
 
 async function create({ repo, path, branch, base }: WorktreeOptions): Promise<void> {
