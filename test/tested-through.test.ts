@@ -22,6 +22,7 @@ const testedThrough: Record<string, string[]> = {
   'test/commands/approve.test.ts': ['src/commands/approval-question.ts', 'src/commands/approve-task.ts'],
   'test/commands/look.test.ts': ['src/commands/look-around.ts', 'src/store/audit-facts.ts'],
   'test/commands/loops.test.ts': ['src/commands/known-task.ts'],
+  'test/crash/verbs.test.ts': ['src/runner/begun-sync.ts'],
   'test/crash/deaths.test.ts': [
     'src/runner/abandon.ts',
     'src/runner/give-up.ts',
