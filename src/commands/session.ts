@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { App } from '../app.ts'
-import { peek } from '../store/journal.ts'
+import { glance } from '../store/journal.ts'
 import type { LoopPlaces, Project } from '../store/layout.ts'
 import { loopPlaces } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
@@ -95,7 +95,7 @@ function oldestOf(project: Project): number {
 
 /** When a loop was made, by its state; null when it has none that can be read. */
 function begunAt(places: LoopPlaces): number | null {
-  const { state } = peek(places)
+  const state = glance(places)
   return state && Date.parse(state.created_at)
 }
 

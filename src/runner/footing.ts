@@ -1,21 +1,21 @@
 import { statSync } from 'node:fs'
-import { readBytes } from '../store/atomic.ts'
-import { peek } from '../store/journal.ts'
+import { lastLine } from '../store/chain.ts'
+import { glance } from '../store/journal.ts'
 import { loopPlaces, type Project } from '../store/layout.ts'
 import { listLoops } from '../store/loops.ts'
-import { sha256 } from '../system/digest.ts'
 import { isWindows } from '../system/platform.ts'
 
 /** What the project's loops stand on: it may grow while a session runs, but not be another. */
 export interface Footing {
   /** Device and number of the folders, by name. */
   folders: ReadonlyMap<string, string>
-  /** How long the other loops' logs were, and what that much of them says. */
+  /** Where the other loops' logs ended, and with what. */
   histories: ReadonlyMap<string, History>
 }
 
+/** A log's last whole line, which carries the hash of the one before: where it ends, and its hash. */
 interface History {
-  bytes: number
+  end: number
   hash: string
 }
 
@@ -58,28 +58,23 @@ function numberOf(folder: string): string {
 
 /** Of whole lines only: what a write that was cut short left behind them is moved out of the log. */
 function historyOf(project: Project, loop: string): History | null {
-  const log = logOf(project, loop)
-  if (log === 'unreadable' || log === null) return null
-  const bytes = log.lastIndexOf(0x0a) + 1
-  return { bytes, hash: sha256(log.subarray(0, bytes)) }
+  const line = lineOf(project, loop)
+  return line === 'unreadable' ? null : line
 }
 
 /** A log that was rewritten, by `repair` or by a tick that mends it, leaves its loop halted, which lifts no brake. */
-function isContinued(project: Project, loop: string, { bytes, hash }: History): boolean {
-  const log = logOf(project, loop)
-  if (log === 'unreadable') return true
-  if (log && log.length >= bytes && sha256(log.subarray(0, bytes)) === hash) return true
-  return peek(loopPlaces(project, loop)).state?.status === 'halted'
+function isContinued(project: Project, loop: string, { end, hash }: History): boolean {
+  const line = lineOf(project, loop, end + 1)
+  if (line === 'unreadable') return true
+  if (line?.end === end && line.hash === hash) return true
+  return glance(loopPlaces(project, loop))?.status === 'halted'
 }
 
-/** Null when it is missing. One that cannot be read stops its own loop, whose next tick says so. */
-function logOf(project: Project, loop: string): Buffer | 'unreadable' | null {
+/** Null when there is none. A log that cannot be read stops its own loop, whose next tick says so. */
+function lineOf(project: Project, loop: string, upTo?: number): History | 'unreadable' | null {
   try {
-    return readBytes(loopPlaces(project, loop).log, largest)
+    return lastLine(loopPlaces(project, loop).log, upTo === undefined ? {} : { upTo })
   } catch {
     return 'unreadable'
   }
 }
-
-/** Bytes of a log that are looked at. */
-const largest = 1 << 26

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { LoopConfig } from '../machine/config.ts'
 import type { Halt } from '../machine/state.ts'
-import { peek } from '../store/journal.ts'
+import { glance } from '../store/journal.ts'
 import { type LoopPlaces, loopPlaces } from '../store/layout.ts'
 import { isHeld } from '../store/lock.ts'
 import { listLoops } from '../store/loops.ts'
@@ -134,7 +134,7 @@ function otherLoops({ deps, places }: Scene): OtherLoops {
       // A record that somebody put there makes no tick: only a process can hold the lock.
       const isBusy = readRun(other) !== null || existsSync(other.syncBegun)
       const running = isBusy && isHeld(other.lock)
-      return [name, running ? 'running' : (peek(other).state?.seq ?? -1)]
+      return [name, running ? 'running' : (glance(other)?.seq ?? -1)]
     }),
   )
 }

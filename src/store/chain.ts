@@ -96,9 +96,16 @@ export function readLink(file: string, link: Link): LogRecord | string {
   }
 }
 
-/** The last whole line, found from the end without reading the whole log; null when there is none. */
-export function lastLine(file: string): { hash: string; end: number; torn: number } | null {
-  return withLog(file, (fd, size) => {
+/**
+ * The last whole line, or that of the log's first `upTo` bytes, found from the end without reading the whole log; null
+ * when there is none.
+ */
+export function lastLine(
+  file: string,
+  { upTo = Number.POSITIVE_INFINITY } = {},
+): { hash: string; end: number; torn: number } | null {
+  return withLog(file, (fd, whole) => {
+    const size = Math.min(whole, upTo)
     for (let span = 1 << 16; ; span *= 4) {
       const from = Math.max(0, size - span)
       const bytes = readRange(fd, from, size)

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { lastLine } from '../../src/store/chain.ts'
 import { commit, completeAhead, glance, load, peek, readLog, touch } from '../../src/store/journal.ts'
 import type { LoopPlaces } from '../../src/store/layout.ts'
 import { makeLoop, makeStore, minute, work } from './fixtures.ts'
@@ -284,4 +285,15 @@ test('a glance sees a write whose state is not there yet', () => {
   const written = work(places, state)
   writeFileSync(places.state, before)
   expect(glance(places)).toEqual(written)
+})
+
+test('the last line of a log’s first bytes is that which ended there', () => {
+  using store = makeStore()
+  const { places, state } = makeLoop(store.project, 2)
+  const before = lastLine(places.log)
+  work(places, state)
+  expect(lastLine(places.log)?.hash).not.toBe(before?.hash)
+  const upTo = (before?.end ?? 0) + 1
+  expect(lastLine(places.log, { upTo })).toEqual(before)
+  expect(lastLine(places.log, { upTo: upTo + 10 })).toMatchObject({ end: before?.end, torn: 10 })
 })
