@@ -13,7 +13,7 @@ import { dirname } from 'node:path'
 import * as v from 'valibot'
 import { errors } from '../errors.ts'
 import { type Clock, systemClock } from '../system/clock.ts'
-import { flock } from '../system/native.ts'
+import { flock, unlock } from '../system/native.ts'
 import { isWindows, ownPid } from '../system/platform.ts'
 import { openSole } from '../system/windows/sole.ts'
 import { codeOf, plainReason, readBounded } from './atomic.ts'
@@ -123,8 +123,10 @@ function attemptUnix(file: string, folder: boolean, clock: Clock): (() => void) 
     writeSync(fd, holderText(clock), 0)
     return () => {
       // The folder first: whoever then gets the file always finds the folder free.
-      if (guard !== null) closeSync(guard)
-      closeSync(fd)
+      const held = guard === null ? [fd] : [guard, fd]
+      // A close that fails must not leave this process waiting for itself.
+      for (const one of held) unlock(one)
+      for (const one of held) closeSync(one)
     }
   }
 }

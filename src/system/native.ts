@@ -16,6 +16,11 @@ export function flock(fd: number, exclusive: boolean, nonblocking: boolean): boo
   }
 }
 
+/** Gives the advisory lock of an open file back, for whoever cannot be sure that closing it does. */
+export function unlock(fd: number): void {
+  unix().symbols.flock(fd, lockRelease)
+}
+
 /**
  * Makes this process the parent of its orphaned descendants (Linux), or the owner of a job that all of them are in and
  * that ends with it (Windows). False where there is no such thing.
@@ -38,6 +43,7 @@ export function dieWithParent(): boolean {
 const lockShared = 1
 const lockExclusive = 2
 const lockNonblocking = 4
+const lockRelease = 8
 const interrupted = 4
 const wouldBlock = process.platform === 'linux' ? 11 : 35
 const setParentDeathSignal = 1

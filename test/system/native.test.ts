@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { flock, setUndumpable, subreaper } from '../../src/system/native.ts'
+import { flock, setUndumpable, subreaper, unlock } from '../../src/system/native.ts'
 import { isWindows, ownPid } from '../../src/system/platform.ts'
 import { tempDir } from '../helpers/temp.ts'
 
@@ -18,13 +18,17 @@ function script(text: string, wrap: string[] = []): string {
   return run.stdout.toString().trim() || run.stderr.toString()
 }
 
-test('an exclusive lock keeps every other open file out until it is closed', () => {
+test('an exclusive lock keeps every other open file out until it is given back or closed', () => {
   using dir = tempDir()
   const file = join(dir.path, 'lock')
   const [a, b] = [openSync(file, 'a+'), openSync(file, 'a+')]
   expect(flock(a, true, true)).toBe(true)
   expect(flock(b, true, true)).toBe(false)
   expect(flock(b, false, true)).toBe(false)
+  unlock(a)
+  expect(flock(b, true, true)).toBe(true)
+  unlock(b)
+  expect(flock(a, true, true)).toBe(true)
   closeSync(a)
   expect(flock(b, true, true)).toBe(true)
   closeSync(b)
