@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, sep } from 'node:path'
 import { which } from './process.ts'
+import { realDestination } from './real-path.ts'
 
 /** Folders that sessions can write. A process serves one loop, or one person, so that it is never taken back. */
 let distrusted: readonly string[] = []
@@ -36,17 +36,9 @@ function isDistrusted(path: string): boolean {
 
 /** Whether a path is one of these folders or lies in one, links resolved. The root folder holds nothing in this sense. */
 export function isInside(path: string, folders: readonly string[]): boolean {
-  const real = realOf(path)
+  const real = realDestination(path)
   return folders.some((folder) => {
-    const root = realOf(folder)
+    const root = realDestination(folder)
     return dirname(root) !== root && (real === root || real.startsWith(root + sep))
   })
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }

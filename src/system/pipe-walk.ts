@@ -45,7 +45,7 @@ export function isPipe(path: string): boolean {
 }
 
 /** The names in a folder; none where it cannot be listed. */
-export function entriesOf(folder: string): Dirent[] {
+function entriesOf(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
   } catch {

@@ -8,7 +8,7 @@ export function policyNotes({ refused, loose }: Pick<SandboxPolicy, 'refused' | 
 }
 
 /** Says which folder a harness does not get, and why. */
-export function refusedNote({ path, why }: RefusedWrite): string {
+function refusedNote({ path, why }: RefusedWrite): string {
   return `the harness may not write ${path}: ${why}`
 }
 

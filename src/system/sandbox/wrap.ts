@@ -33,6 +33,11 @@ export interface WrappedCommand extends Disposable {
   cleanup(): void
 }
 
+/** A command without a sandbox. */
+export function unwrapped(argv: readonly string[]): WrappedCommand {
+  return wrapped({ argv: [...argv], env: {}, notes: [], cleanup: () => {} })
+}
+
 /**
  * Puts a command into the sandbox. The program is looked up here: the sandbox's own search would blame the wrong file.
  * Throws `command_not_found` or `cannot_run` for a program that is not there, and `cannot_run` when the temporary
@@ -40,7 +45,7 @@ export interface WrappedCommand extends Disposable {
  */
 export function wrapCommand(request: WrapRequest): WrappedCommand {
   const { choice, policy, argv } = request
-  if (choice.kind === 'none') return wrapped({ argv: [...argv], env: {}, notes: [], cleanup: () => {} })
+  if (choice.kind === 'none') return unwrapped(argv)
   const program = [findProgram(request), ...argv.slice(1)]
   const ground = prepare(policy)
   const masks = ground.rules.filter((rule) => rule.kind === 'missing').map((rule) => rule.path)
