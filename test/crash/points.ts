@@ -1,6 +1,6 @@
 /** What can happen at a system call. `crash`: the process and the tick above it die together. */
-export const faultKinds = ['crash', 'kill', 'EIO', 'ENOSPC', 'EROFS'] as const
-export type FaultKind = (typeof faultKinds)[number]
+export type FaultKind = 'crash' | 'kill' | (typeof errorKinds)[number]
+const errorKinds = ['EIO', 'ENOSPC', 'EROFS'] as const
 
 /** One fault at one place. */
 export interface Point {
@@ -25,12 +25,19 @@ export function nameOf({ process, call, n, kind, shown }: Point): string {
   return `${kind} at ${call} ${n} of ${process === 0 ? 'the tick' : `git ${process}`}: ${shown.slice(0, 200)}`
 }
 
+/** Whether such a fault is one that happens at this call, shown with the paths of its descriptors. */
+export function canHappen({ kind, call }: Pick<Point, 'kind' | 'call'>, line: string): boolean {
+  if (kind === 'crash' || kind === 'kill') return true
+  // What only reads never runs out of space.
+  return canFail(line) && (kind === 'EIO' || changes(call, line))
+}
+
 /**
- * Whether an error at this call, shown with the paths of its descriptors, is one that happens. Only files fail so: a
- * pipe has no disk; and since the tracer skips a call that it lets fail, a pipe whose `close` fails would stay open, and
- * its reader would wait for ever, which no system does. What the system tells of itself in /proc does not fail either.
+ * Whether there are errors at this call. Only files fail so: a pipe has no disk; and since the tracer skips a call that
+ * it lets fail, a pipe whose `close` fails would stay open, and its reader would wait for ever, which no system does.
+ * What the system tells of itself in /proc does not fail either.
  */
-export function canFail(line: string): boolean {
+function canFail(line: string): boolean {
   return !/^\w+\(\d+<(?!\/)/.test(line) && !/["<]\/(?:proc|sys)\//.test(line)
 }
 
@@ -73,9 +80,9 @@ export function pointsIn({ trace, process, folder }: Traced): Point[] {
     if (isNews && happened) points.push({ ...base, kind: process === 0 ? 'kill' : 'crash' })
     if (isNews && process > 0 && changing) points.push({ ...base, kind: 'kill' })
     const isIdle = call === 'close' && !written.has(/<([^>]*)>/.exec(line)?.[1] ?? '')
-    if (isNews && canFail(line) && !isIdle) {
-      points.push({ ...base, kind: 'EIO' })
-      if (changing) points.push({ ...base, kind: 'ENOSPC' }, { ...base, kind: 'EROFS' })
+    if (isNews && !isIdle) {
+      const kinds = errorKinds.filter((kind) => canHappen({ kind, call }, line))
+      points.push(...kinds.map((kind) => ({ ...base, kind })))
     }
     happened = changing
   }
