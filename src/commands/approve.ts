@@ -153,7 +153,7 @@ async function checkDrift(o: {
   const nothing = { ref: null, folder: null }
   const lost = o.throwAway && repo ? await lostRefusal({ repo, loop: places.name, state }) : null
   if (lost) throw errors.approvalRefused(places.name, lost.why, lost.fix)
-  const parked = o.throwAway && repo ? await discard({ places, repo, state, at }) : nothing
+  const parked = o.throwAway && repo ? await discard({ places, repo, state, halt, at }) : nothing
   const tip = repo && (await resolveCommit(repo, `refs/heads/${branchOf(places.name)}`))
   const branch = repo && config && tip ? await acceptedBranch({ config, repo, state, tip }) : null
   const base = { kept: parked.ref, folder: parked.folder, tip, branch }

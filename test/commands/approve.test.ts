@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { deaths } from '../../src/api/hooks.ts'
 import { commit, readLog } from '../../src/store/journal.ts'
 import { findRepository } from '../../src/system/repository.ts'
@@ -107,6 +107,26 @@ describe('approve --loop', () => {
     expect(report).toMatchObject({ approved: true, status: 'running' })
     expect(git(s.root, 'show', `${report.kept}:README.md`)).toBe('changed')
     expect(git(s.places('nightly').worktree, 'status', '--porcelain')).toBe('')
+  })
+
+  test('--discard, killed before it was written down and typed again, goes on with the same ref', async () => {
+    using s = await withWorktree('--scope', 'src/')
+    const { worktree, state, log } = s.places('nightly')
+    writeFileSync(join(worktree, 'README.md'), 'changed\n')
+    const id = halt(s, 'nightly', { reason: 'drift_detected', files: ['README.md'] })
+    const ref = `refs/automaton/kept/nightly/${s.state('nightly').halt?.at.replaceAll(/[-:.]/g, '')}`
+    const lock = join(s.root, '.git', `${ref}.lock`)
+    mkdirSync(dirname(lock), { recursive: true })
+    // What a git leaves that was killed while it made the ref.
+    writeFileSync(lock, '')
+    const before = [state, log].map((file) => ({ file, bytes: readFileSync(file) }))
+    const discard = ['approve', '--loop', 'nightly', '--halt', id, '--discard', '--json']
+    expect((await s.run(...discard)).json()).toMatchObject({ approved: true, kept: ref })
+    expect(existsSync(lock)).toBe(false)
+    for (const { file, bytes } of before) writeFileSync(file, bytes)
+    expect((await s.run(...discard)).json()).toMatchObject({ approved: true, kept: ref })
+    expect(git(s.root, 'show', `${ref}:README.md`)).toBe('changed')
+    expect(readLog(s.places('nightly')).at(-1)?.data.kept).toBe(ref)
   })
 
   test('after drift that was put right it simply clears', async () => {
