@@ -10,6 +10,10 @@ import { installedAddon } from './release/simple-git.ts'
  */
 const name = process.platform === 'win32' ? 'automaton.exe' : 'automaton'
 const outfile = Bun.argv[2] ?? join(root, 'dist', name)
+if (outfile.startsWith('-')) {
+  process.stderr.write('usage: bun build.ts [outfile [target]]\n')
+  process.exit(2)
+}
 const target = Bun.argv[3] as Bun.Build.CompileTarget | undefined
 const addon = target === undefined ? installedAddon() : null
 if (!addon) process.stderr.write('build: without the simple-git addon: the git program will do its work\n')

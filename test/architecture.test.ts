@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 const root = join(import.meta.dir, '..')
@@ -116,6 +116,19 @@ test('no file is longer than 350 lines', () => {
   expect(tooLong([{ path: 'src/x.ts', text: 'x\n'.repeat(351) }])).toEqual(['src/x.ts: 351 lines'])
 })
 
+test('no tracked file is so large that it was built, or named as if it were an option', () => {
+  const list = Bun.spawnSync(['git', '-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root })
+  const paths = list.stdout.toString().split('\0').filter(Boolean)
+  expect(paths.length).toBeGreaterThan(sources.length)
+  const files = paths.map((path) => ({ path, size: lstatSync(join(root, path), gone)?.size ?? 0 }))
+  expect(astray(files)).toEqual([])
+  const bad = [
+    { path: '--help', size: 1 },
+    { path: 'dist/automaton', size: 125_000_000 },
+  ]
+  expect(astray(bad)).toHaveLength(2)
+})
+
 test('no file only hands on what others export, but the two public lists', () => {
   expect(barrels(sources)).toEqual([])
   const bad = `// everything\nexport * from './a.ts'\nexport type { B } from './b.ts'\n`
@@ -164,6 +177,12 @@ test('a tree is read by its indentation, names before the first gap', () => {
     'README.md',
   ])
 })
+
+const gone = { throwIfNoEntry: false } as const
+
+function astray(files: { path: string; size: number }[]): string[] {
+  return files.filter(({ path, size }) => /(?:^|\/)-/.test(path) || size > 256 * 1024).map(({ path }) => path)
+}
 
 function upward(files: Source[]): string[] {
   return files
