@@ -1,4 +1,5 @@
 // Ticks that are killed at a random moment, over and over: bun test/crash/soak.ts [kills]. `TEST_SEED` repeats a run.
+import { availableParallelism } from 'node:os'
 import { checkAfterFault, checkWhole } from '../helpers/invariants.ts'
 import { type Lab, makeLab } from './lab.ts'
 import { chance, seed } from './seed.ts'
@@ -13,6 +14,9 @@ export interface Soaked {
 
 /** After so many kills one tick is left alone, and everything must be whole. */
 const between = 8
+
+/** How many kills one loop takes when there are many. */
+const inOneLoop = 250
 
 /** Kills `kills` ticks of one loop, each at a moment of chance, with SIGKILL and nothing else. */
 export async function soak({ kills, from }: { kills: number; from: string }): Promise<Soaked> {
@@ -54,11 +58,25 @@ if (import.meta.main) {
   const kills = Number(process.argv[2] ?? 5000)
   const from = seed()
   const started = Date.now()
-  const { late, problems } = await soak({ kills, from })
-  const minutes = ((Date.now() - started) / 60_000).toFixed(1)
-  for (const problem of problems) console.log(`FAILED ${problem}`)
-  console.log(
-    `${kills} kills (${late} came too late), ${problems.length} problems, ${minutes} min, seed ${from}`,
-  )
-  process.exitCode = problems.length === 0 ? 0 : 1
+  // A loop for each part: what is checked after a tick takes longer with each commit.
+  const parts = Array.from({ length: Math.ceil(kills / inOneLoop) }, (_, n) => ({
+    kills: Math.min(inOneLoop, kills - n * inOneLoop),
+    from: `${from} ${n}`,
+  }))
+  const done: Soaked[] = []
+  const sum = (of: (part: Soaked) => number) => done.reduce((total, part) => total + of(part), 0)
+  const work = async () => {
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      const soaked = await soak(part)
+      done.push(soaked)
+      for (const problem of soaked.problems) console.log(`FAILED ${problem}`)
+      const minutes = ((Date.now() - started) / 60_000).toFixed(1)
+      const counts = `${sum(({ kills }) => kills)} kills (${sum(({ late }) => late)} came too late)`
+      console.log(
+        `${counts}, ${sum(({ problems }) => problems.length)} problems, ${minutes} min, seed ${from}`,
+      )
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  process.exitCode = done.every(({ problems }) => problems.length === 0) ? 0 : 1
 }
